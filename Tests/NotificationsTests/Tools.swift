@@ -12,19 +12,19 @@ extension Notification.Name {
 }
 
 extension Notification {
-    /// Makes a notification that a test can distinguish from others of its name.
+    /// Makes a notification with a text, which distinguishes it from others of its name.
     init(_ name: Name, _ text: String, object: (any AnyObject & Sendable)? = nil) {
         self.init(name: name, object: object, userInfo: ["text": text])
     }
 
-    /// The text that it was made with, or else its name.
+    /// The text of the notification, or its name if it has none.
     var text: String { userInfo["text"] as? String ?? name.rawValue }
 }
 
-/// An object that posts notifications, or that they are about.
+/// An object that posts notifications, or is their subject.
 final class Feed: Sendable {}
 
-/// A center, and a record of the posts to it.
+/// A center that records its posts.
 final class Recorder: Sendable {
     let center = NotificationCenter()
     let log = Log<String>()
@@ -38,17 +38,17 @@ final class Recorder: Sendable {
 }
 
 extension RunLoop {
-    /// Gives a mode an input that is never ready, so that a run in it sleeps where it would finish.
+    /// Adds an input that is never ready to a mode, so that a run in the mode sleeps instead of finishing.
     func keepAlive(_ mode: Mode = .default) { add(ManualSource {}, forMode: mode) }
 
-    /// Has a handler called at certain moments of runs in the default mode.
+    /// Adds an observer of an activity in the default mode.
     func observe(_ activity: Activity, handler: @escaping () -> Void) {
         add(Observer(activities: activity) { _, _ in handler() }, forMode: .default)
     }
 }
 
 extension ObserverMap {
-    /// The observations of a key as they are now, or nil if it has none.
+    /// The current observations of a key, or nil if it has none.
     func snapshot(for key: Key) -> [Observation]? {
         let observers = observers(of: key, .current)
         if observers.count == 0 { return nil }
@@ -60,7 +60,7 @@ extension Registration {
     /// The observer on a loop, if the observation was registered for one.
     var redirected: RedirectedObserver? { target as? RedirectedObserver }
 
-    /// Blocks until so many waits for the last call have begun.
+    /// Blocks until a number of waits for the last call have begun.
     func expectWaits(_ count: Int) {
         let deadline = ContinuousClock.Instant.hang
         let last = redirected?.observation ?? observation

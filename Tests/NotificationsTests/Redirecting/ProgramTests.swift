@@ -4,9 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Three programs for delivering notifications to particular threads: each prints the outcome that it is known for.
+/// Three programs that deliver notifications to particular threads, each of which prints its known outcome.
 @Suite struct ProgramTests {
-    /// Prints the outcome of the program.
+    /// Prints the outcome of a program.
     ///
     /// - Returns: The printed lines.
     private func report(_ lines: [String]) -> [String] {
@@ -35,7 +35,7 @@ import Testing
             report(log.entries) == ["registered on observing", "handled on posting", "posted on posting"])
     }
 
-    /// The recipe by hand: a queue, a lock and a signal port in the common modes, and one method for all of it.
+    /// The usual recipe without this package: a queue, a lock and a signal port in the common modes, and one method for all of it.
     private final class Mailroom: Sendable {
         private let queue = Guarded<[Notification]>([])
         private let port = Port<Void>()
@@ -58,7 +58,7 @@ import Testing
 
         private func drain() {
             signals.increment()
-            // Until it is empty: signals merge, so one may stand for many.
+            // Until the queue is empty: signals merge, so that one signal can stand for many.
             while true {
                 let taken = queue.withLock { queue in
                     defer { queue = [] }
@@ -103,7 +103,7 @@ import Testing
         #expect((1...4 * perThread).contains(signals))
     }
 
-    /// Counts calls, and those on a wrong thread.
+    /// Counts calls, and calls on a wrong thread.
     private final class Tally: Sendable {
         private let calls = Atomic<Int>(0)
         private let strays = Atomic<Int>(0)
@@ -161,11 +161,11 @@ import Testing
         for thread in targets + posters { thread.join() }
     }
 
-    /// Counts what six observers get from four posters, and whether it was in order and at home.
+    /// Counts the notifications that six observers get from four posters, and those that are out of order or on a wrong thread.
     private final class Ledger: Sendable {
         private struct State {
             var next: [Int: Int] = [:]
-            /// Out of order, or on another thread.
+            /// The number of notifications that were out of order or on a wrong thread.
             var astray: [Int: Int] = [:]
             var received: [Int: Int] = [:]
         }

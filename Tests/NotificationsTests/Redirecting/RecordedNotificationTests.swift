@@ -5,7 +5,7 @@ import Testing
 @testable import Notifications
 @testable import RunLoops
 
-/// Notifications as a flight recorder sees them.
+/// Posts and deliveries in the recordings of a flight recorder.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct RecordedNotificationTests {
     @Test func `a post is recorded with its name, and a delivery with the place of its post`() throws {
         let recorder = try FlightRecorder(detail: .everything)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Notifications
 
-/// Limits of observers; every drop is counted.
+/// Capacities of observers, and the counts of drops.
 @Suite struct RedirectedCapacityTests {
     private typealias Capacity = NotificationRedirector.Capacity
 
@@ -89,7 +89,7 @@ import Testing
                 guard note.text == "first" else { return }
                 for number in 0..<100 { center.post(Notification(.b, "\(number)")) }
             }
-            // Another notification waits, so the handler's posts wait their turn.
+            // Another notification waits, so the handler's posts are queued behind it.
             let other = center.addObserver(forName: .a, on: loop) { _ in log.add("other") }
             try poster.runLoop.performAndWait { center.post(Notification(.a, "first")) }
             loop.run(in: .default)
@@ -152,7 +152,7 @@ import Testing
             }
             try poster.runLoop.performAndWait { post(["1", "2"]) }
             loop.run(in: .default)
-            // The other sender's first one waited still when the handler was called.
+            // The first notification of the other sender still waited when the handler was called.
             #expect(token.deliveryCounts == .init(delivered: 3, dropped: 0, undelivered: 0))
             token.remove()
             poster.stop()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Notifications
 
-/// The end of a redirected observer's loop, of its center and of its notifications.
+/// The ends of an observer's loop, of its center and of its notifications.
 @Suite struct RedirectedEndTests {
     private static let tick = Notification.Name("tick")
     private static let never = RunLoop.Mode("never")
@@ -55,7 +55,7 @@ import Testing
         #expect(started.wait())
         target.stop()
         target.join()
-        // It would take an hour.
+        // Otherwise the poster would wait for an hour.
         try poster.runLoop.performAndWait {}
         #expect(token.deliveryCounts?.delivered == 0)
         poster.stop()
@@ -153,15 +153,15 @@ import Testing
         #expect(counts[1] == .init(delivered: 0, dropped: 7, undelivered: 3))
         #expect(counts[2] == .init(delivered: 0, dropped: 7, undelivered: 3))
         #expect(counts[3] == .init(delivered: 0, dropped: 0, undelivered: 1))
-        // The pass that was under way may have served some of these.
+        // The loop's last pass can have delivered some of these.
         #expect(counts[4].delivered + counts[4].undelivered == 10)
         let redirector = tokens[0].registration.redirected?.redirector
         let undelivered = counts.map(\.undelivered).reduce(0, +)
         #expect(redirector?.undeliveredCount == undelivered)
         #expect(facts.count == 0)
 
-        // Observers that have lost something were removed. For the others the first post finds the loop ended, and the next
-        // one finds no observer.
+        // Observers with undelivered notifications were removed. For each of the others, the first post finds that the loop has
+        // ended, and the second post finds no observer.
         let rest = counts.count { $0.undelivered == 0 }
         for _ in 0..<2 {
             post()
@@ -214,7 +214,7 @@ import Testing
         }
         try runThread()
         #expect(redirector == nil)
-        // A thread that has joined may be faster than the ended one, whose last act is to release its loop.
+        // This thread can run on before the ended thread releases its loop, which is the last step of that thread.
         let end = ContinuousClock.Instant.hang
         while loop != nil && ContinuousClock.now < end { sched_yield() }
         #expect(loop == nil)
@@ -238,7 +238,7 @@ import Testing
             while calls.count < 10 { sched_yield() }
             target.stop()
             target.join()
-            // It need not be removed: a post finds that the loop has ended.
+            // The observer need not be removed: a post finds that the loop has ended, and forgets the observer.
             center.post(name: Self.tick)
             isForgotten.increment()
             try posters.join()
@@ -246,7 +246,7 @@ import Testing
             let counts = try #require(token.deliveryCounts)
             #expect(counts.delivered == calls.count)
             #expect(counts.dropped == 0)
-            // Posts after the first one that found the loop ended are not counted.
+            // After the first post that finds the loop ended, posts do not count.
             #expect(counts.delivered + counts.undelivered <= posted.count + 1)
             #expect(counts.undelivered > 0)
             #expect(alive.count == 0)

@@ -7,7 +7,7 @@ import Testing
 
 /// Many notifications from several threads to several loops.
 ///
-/// `RUNLOOPS_STRESS_COUNT` is the number of posts, each to every loop, and has the counts printed.
+/// `RUNLOOPS_STRESS_COUNT` sets the number of posts, each to every loop, and has the counts printed.
 @Suite struct RedirectedLoadTests {
     private static let posterCount = 4
     private static let targetCount = 3
@@ -43,8 +43,8 @@ import Testing
             #expect(tokens[index].deliveryCounts == .init(delivered: posted, dropped: 0, undelivered: 0))
             let statistics = target.runLoop.statistics
             let writes = statistics.kernelWrites - before[index].kernelWrites
-            // A write ends a sleep, and a sleep is ended by one: each batch between two sleeps costs one at most. The
-            // sleep that was under way at first counts too.
+            // A write ends a sleep, and only one write ends it. So each batch between two sleeps costs one write at most, and so
+            // does the sleep before the first batch.
             let batches = statistics.wakeUps - before[index].wakeUps
             #expect(writes <= batches + 1)
             if variable != nil {
@@ -65,13 +65,13 @@ import Testing
         let calls = Shared(0)
         let token = center.addObserver(forName: .a, on: thread.runLoop) { _ in calls.increment() }
         defer { token.remove() }
-        // The first ones make what is used again.
+        // The first notifications allocate memory that is reused.
         for _ in 0..<1_000 { center.post(name: .a) }
         try thread.runLoop.performAndWait {}
         let count = Allocations.count { for _ in 0..<1_000 { center.post(name: .a) } }
         try thread.runLoop.performAndWait {}
         #expect(calls.count == 2_000)
-        // A slab now and then, where those that were used are still on their way back.
+        // A slab is allocated now and then, while the used ones are on their way back.
         if isOptimized { #expect(count < 50) }
     }
 }

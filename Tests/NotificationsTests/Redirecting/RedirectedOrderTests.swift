@@ -4,7 +4,7 @@ import Testing
 
 @testable import Notifications
 
-/// The order in which redirected notifications arrive, and the calls that handlers on a loop may make.
+/// The order in which redirected notifications arrive, and the calls that handlers on a loop are allowed to make.
 @Suite struct RedirectedOrderTests {
     private static let end = Notification.Name("end")
 
@@ -39,7 +39,7 @@ import Testing
         #expect(log.entries == expected)
     }
 
-    /// Has another thread post to a limited observer, and be held up before it has sent the delivery.
+    /// Has another thread post to a limited observer, and stop before it sends the delivery.
     ///
     /// - Returns: The number of the delivery.
     private static func beginPost(
@@ -74,7 +74,7 @@ import Testing
             try Threads(1) { _ in limited.send(heldUp) }.join()
             loop.run(in: .default)
             #expect(log.entries.suffix(1) == ["2"])
-            // Nothing is under way any more.
+            // No post is in progress.
             limited.take(Notification(.a, "3"))
             #expect(log.entries.suffix(2) == ["2", "3"])
             for observer in [filler, limited] { observer.remove() }
@@ -89,7 +89,7 @@ import Testing
             let limited = RedirectedObserver(.of(loop), [.common], .bounded(9, .dropNewest)) { note in
                 log.add(note.text)
                 if note.text != "other" { return }
-                // The poster continues, and its delivery arrives while the rest of this one waits.
+                // The poster continues, and its delivery arrives while this delivery still has notifications.
                 do {
                     try Threads(1) { _ in
                         if let turn = heldUp.withLock({ $0 }) { known.withLock { $0 }?.send(turn) }
@@ -104,7 +104,7 @@ import Testing
             limited.take(Notification(.a, "1"))
             loop.run(in: .default)
             #expect(log.entries == ["other", "1", "2"])
-            // Nothing is under way any more.
+            // No post is in progress.
             limited.take(Notification(.a, "3"))
             #expect(log.entries.last == "3")
             limited.remove()
@@ -208,7 +208,7 @@ import Testing
                 if note.text == "2" { return }
                 other.remove()
                 added.add(center.addObserver(forName: .a, on: loop) { log.add("added \($0.text)") })
-                // Something waits by now, so that this is not delivered at once.
+                // Another notification waits now, so this one is not delivered at once.
                 center.post(Notification(.b, "from inside"))
             }
             try poster.runLoop.performAndWait { center.post(Notification(.a, "1")) }
@@ -237,7 +237,7 @@ import Testing
             }
             let texts = (1...5).map(String.init)
             try poster.runLoop.performAndWait { for text in texts { center.post(Notification(.a, text)) } }
-            // Each run ends early, and none takes anything with it.
+            // Each run ends early, and discards no notification.
             var runs = 0
             while log.entries.count < 5 && runs < 20 {
                 loop.run(in: .default, until: .hang)
@@ -261,7 +261,7 @@ import Testing
         try poster.runLoop.performAndWait { center.post(name: .a) }
         for target in targets { try target.runLoop.performAndWait {} }
         #expect(log.entries.sorted() == ["one", "poster", "two"])
-        // Each is an observation of its own.
+        // Each token stands for an observation of its own.
         tokens[0].remove()
         try poster.runLoop.performAndWait { center.post(name: .a) }
         for target in targets { try target.runLoop.performAndWait {} }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Notifications
 
-/// The place where redirected notifications wait: one redirector for a loop.
+/// Redirected notifications wait in one redirector for each loop.
 @Suite struct RedirectedPlaceTests {
     private static let custom = RunLoop.Mode("custom")
 
@@ -18,7 +18,7 @@ import Testing
                 let mode = RunLoop.Mode("custom \(number)")
                 let token = center.addObserver(forName: .a, on: loop, inModes: [mode]) { _ in }
                 token.remove()
-                // The loop has a block that keeps the observer until everything sent to it has arrived.
+                // The loop runs a block that holds the observer until all its notifications have arrived.
                 loop.run(in: mode, until: .now)
             }
             #expect(redirector.laneCount < 10)
@@ -94,7 +94,7 @@ import Testing
                 log.add("posted")
             }
             loop.run(in: Self.custom)
-            // Not in that mode any more, and with nothing else to wait for: but the first one waits still.
+            // The mode has changed and the other observer is removed, but the first notification still waits.
             special.remove()
             center.post(Notification(.a, "2"))
             log.add("posted")
@@ -112,7 +112,7 @@ import Testing
     @Test func `for a main loop that cannot run, notifications are discarded and counted`() throws {
         let center = NotificationCenter()
         let canary = Gate()
-        // The main thread of the tests was given away, as that of any program with an asynchronous main.
+        // The tests have given the main thread away, as any program with an asynchronous main does.
         let token = center.addObserver(forName: .a, on: .main) { _ in Issue.record("the main loop runs") }
         do {
             let fact = Canary(canary)
@@ -178,7 +178,7 @@ import Testing
         let (isReady, isHeld, mayGoOn, isDone, hasEnded) = (Gate(), Gate(), Gate(), Gate(), Gate())
         func register() throws -> ObservationToken {
             let target = Guarded<RunLoop?>(nil)
-            // A thread that only its loop leads to.
+            // Only the loop refers to the thread.
             try RunLoopThread.detach(name: "target") { loop in
                 target.withLock { $0 = loop }
                 loop.add(Port<Void>(), forMode: .default) {}

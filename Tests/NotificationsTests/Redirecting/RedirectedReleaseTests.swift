@@ -4,11 +4,11 @@ import Testing
 
 @testable import Notifications
 
-/// The moment and the thread of the release of a handler on a loop.
+/// The time and the thread of the release of a handler on a loop.
 @Suite struct RedirectedReleaseTests {
     private static let never = RunLoop.Mode("never")
 
-    /// The token of an observer that ends itself.
+    /// A holder of the token with which an observer ends itself.
     private final class Holder: Sendable {
         let token = Guarded<ObservationToken?>(nil)
     }
@@ -24,7 +24,7 @@ import Testing
             return center.addObserver(forName: .a, on: target.runLoop) { [canary] _ in
                 #expect(isSet.wait())
                 holder.token.withLock { $0 = nil }
-                // The loop runs the block that the end of the observation has sent.
+                // The loop runs the block that the end of the observation has performed.
                 for _ in 0..<10 { RunLoop.current.run(until: .distantPast) }
                 canary.sing()
                 log.add("called")
@@ -51,7 +51,7 @@ import Testing
             let token = loop.addObserver(forName: .a, in: center, inModes: [Self.never]) { _ in canary.sing()
             }
             let remover = try? BareThread {
-                // Something waits, so that the observer must outlive it.
+                // A notification waits, so the observer must outlive it.
                 center.post(name: .a)
                 token.remove()
             }
@@ -93,7 +93,7 @@ import Testing
         let first = center.addObserver(forName: .a, on: target.runLoop) { note in
             log.add("first")
             if log.entries.count == 1 {
-                // A notification for the same modes is on its way, so posts here wait their turn.
+                // A notification for the same modes waits, so the posts of this handler are queued behind it.
                 let poster = try? BareThread { center.post(name: .b) }
                 poster?.join()
                 center.post(note)
@@ -121,8 +121,8 @@ import Testing
         center.post(name: .a)
         #expect(delivered.wait())
         try target.runLoop.performAndWait {}
-        // A delivery that is counted as arrived may have counted its reference, or be about to. So the
-        // observer lives until the loop has run the blocks before its own.
+        // A delivery that is counted as arrived can still be about to count its reference. So the observer lives until the loop has
+        // run all blocks before the one that releases it.
         let (isHeld, goesOn) = (Gate(), Gate())
         target.runLoop.perform {
             isHeld.open()

@@ -5,7 +5,7 @@ import Testing
 @testable import Notifications
 @testable import RunLoops
 
-/// The wake-ups of a loop for its observers, and the time that it keeps for everything else.
+/// The wake-ups of a loop for its observers, and the time that remains for other work.
 @Suite struct RedirectedWakeUpTests {
     @Test func `a burst of posts to a sleeping loop wakes it once`() throws {
         let center = NotificationCenter()
@@ -22,7 +22,7 @@ import Testing
             let before = try Self.statisticsAsleep(loop)
             center.post(name: .a)
             if round == 1 { #expect(isHeld.wait()) }
-            // In the first round the loop is held in a handler, and awake: the rest needs no write at all.
+            // In the first round the loop is awake, blocked in a handler, so further posts need no write.
             for _ in 0..<(round == 1 ? 999 : 0) { center.post(name: .a) }
             mayGoOn.open()
             while count.count < 999 + round { sched_yield() }
@@ -33,7 +33,7 @@ import Testing
         target.join()
     }
 
-    /// The counts of a loop once it sleeps.
+    /// Waits until a loop sleeps, and returns its counts.
     private static func statisticsAsleep(_ loop: RunLoop) throws -> RunLoop.Statistics {
         let end = ContinuousClock.Instant.hang
         while !loop.handle.mailbox.current.isArmed {
@@ -55,7 +55,7 @@ import Testing
             }
             loop.observe(.beforeWaiting) {
                 if !log.entries.isEmpty { return }
-                // The loop has checked for work and found none, and sleeps next.
+                // The loop has checked for work and found none, and is about to sleep.
                 do { try poster.runLoop.performAndWait { center.post(name: .a) } } catch {
                     Issue.record(error)
                 }
@@ -81,7 +81,7 @@ import Testing
             }
         }
         center.post(name: .a, userInfo: ["left": 20_000])
-        // Each of so many is woken for, one after the other.
+        // Each notification wakes a loop, one after another.
         #expect(isOver.wait(seconds: 600))
         for token in tokens { token.remove() }
         for target in targets { target.stop() }
@@ -95,12 +95,12 @@ import Testing
             let hang = ContinuousClock.now + .seconds(60)
             var isOver = false
             var delivered = 0
-            // A notification always waits, so each of these waits its turn, and the lane is never empty.
+            // A notification always waits, so each post is queued, and the lane is never empty.
             let token = loop.addObserver(forName: .a, in: center) { _ in
                 delivered += 1
                 if !isOver && ContinuousClock.now < hang { center.post(name: .a) }
                 if delivered != 11 { return }
-                // The first one that was posted here is delivered.
+                // This is the first notification that the handler has posted.
                 loop.add(
                     Timer(timeInterval: .milliseconds(10), repeats: false) { _ in
                         isOver = true

@@ -5,11 +5,11 @@ import Testing
 
 @testable import Notifications
 
-/// Delivering notifications on the thread of a loop, whichever thread posts them.
+/// Notifications are delivered on the thread of a loop, whichever thread posts them.
 @Suite struct RedirectorTests {
     private static let tick = Notification.Name("tick")
 
-    /// Runs until nothing is left to deliver in a mode, however many passes that takes.
+    /// Runs the loop in a mode until all notifications are delivered.
     private func deliverAll(on loop: RunLoop, in mode: RunLoop.Mode = .default) { loop.run(in: mode) }
 
     @Test func `a removal on the loop's thread discards waiting notifications`() throws {
@@ -189,7 +189,7 @@ import Testing
             let token = center.addObserver(forName: Self.tick, on: loop) { _ in }
             other.runLoop.perform { center.post(name: Self.tick) }
             try other.runLoop.performAndWait {}
-            // Something waits for this loop already, so this thread's post waits behind it.
+            // A notification already waits for this loop, so this thread's post would wait behind it.
             #expect(throws: PerformError.wouldDeadlock) {
                 try center.postAndWait(Notification(name: Self.tick))
             }
@@ -226,7 +226,7 @@ import Testing
         target.join()
     }
 
-    /// Logs the thread on which it is destroyed.
+    /// An object that logs the thread on which it is destroyed.
     private final class ExclusivityUnchecked {
         private let loop: RunLoop
         private let log: Log<Bool>

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Notifications
 
-/// A forked child sees no calls and look-ups of its parent's other threads.
+/// In a forked child, the calls and look-ups of the parent's other threads do not exist.
 @Suite struct CallForkTests {
     @Test func `a child does not wait for look-ups of its parent's other threads`() async {
         await #expect(processExitsWith: .success) {
@@ -27,7 +27,7 @@ import Testing
             let goesOn = Guarded<(@Sendable () -> Void)?>(nil)
             let own = Guarded<ObservationToken?>(nil)
             let token = center.addObserver(forName: .a) { _ in
-                // Then this call's thread was to find that nothing of the observation runs any more.
+                // The thread of this call must then notice that no other call of the observation is running.
                 if isRemovedBefore { own.withLock { $0 }?.remove() }
                 goesOn.withLock { $0 }?()
             }
@@ -60,13 +60,13 @@ import Testing
     }
 }
 
-/// Forks while another thread, which has no loop, is in the middle of something.
+/// Forks while another thread, which has no loop, is in the middle of its work.
 ///
 /// - Parameters:
-///   - body: The work of the other thread; it calls its argument in the middle.
+///   - body: The work of the other thread, which calls its argument in the middle.
 ///   - childBody: The body of the child, which is ended if it hangs.
 /// - Returns: The ending of the child.
-/// - Throws: `SystemError` if there is no thread.
+/// - Throws: `SystemError` if the thread cannot be made.
 private func forkWhile(
     _ body: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void, andThen childBody: () -> Void
 ) throws -> Child.Ending {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Notifications
 
-/// Handlers that end their thread, by `pthread_exit`, while others wait for them.
+/// Handlers that end their thread, by `pthread_exit`, while other threads wait for them.
 ///
-/// Each in a process of its own, because objects on the stack of such a thread are never released.
+/// Each test has a process of its own, because objects on the stack of such a thread are never released.
 @Suite struct CallThreadEndTests {
     @Test func `a removal's wait ends when the poster's thread ends in the handler`() async {
         await #expect(processExitsWith: .success) {
@@ -22,7 +22,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let center = NotificationCenter()
             let stage = Stage()
-            // More than a record of calls has room for.
+            // More calls than fit into a record of calls.
             let depth = 2 * CallRecord.capacity + 1
             let tokens = (0..<depth).map { level in
                 center.addObserver(forName: .init("\(level)")) { _ in
@@ -35,7 +35,7 @@ import Testing
             }
             let poster = try BareThread { center.post(name: .init("0")) }
             try stage.remove(tokens, joining: poster)
-            // The records can be had again, and show nothing.
+            // The records can be used again, and have no calls.
             try BareThread { center.post(name: .a) }.join()
         }
     }
@@ -82,24 +82,23 @@ import Testing
     }
 }
 
-/// A handler that ends its thread while another thread waits for it.
+/// A handler that ends its thread while other threads wait for it.
 private final class Stage: Sendable {
     private let runs = Gate()
     private let ends = Gate()
 
-    /// The handler.
     func endThread() {
         runs.open()
         #expect(ends.wait())
         Child.endThread()
     }
 
-    /// Removes observations while the handler runs, and waits for all.
+    /// Removes observations while the handler runs, and waits for all of them.
     func remove(_ tokens: [ObservationToken], joining poster: BareThread?) throws {
         #expect(runs.wait())
         let awaited = Gate()
         let waiting = Shared()
-        // Not on the threads that tasks share, of which this may be the only one.
+        // Not on the threads that tasks share: this can be the only one.
         let tasks = try RunLoopThread(name: "tasks")
         defer { tasks.stop() }
         for token in tokens {
@@ -113,7 +112,7 @@ private final class Stage: Sendable {
             for token in tokens { token.removeAndWait() }
             waiting.increment()
         }
-        // Both have begun to wait, or soon will: neither can be over.
+        // The task and the thread wait, or are about to. Neither wait can be over.
         while !tokens.allSatisfy({ $0.registration.isRemoved }) {}
         #expect(waiting.count == 0)
         ends.open()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Notifications
 
-/// Removal where a filter refuses the kernel's fence to a program that has begun.
+/// Removal when a filter refuses the kernel's fence to a running program.
 ///
-/// Each test in a process of its own, because a filter stays.
+/// Each test has a process of its own, because a filter cannot be removed.
 @Suite struct FilteredRemovalTests {
     @Test func `no call runs after a removal has waited, before and after a filter`() async throws {
         try await #require(processExitsWith: .success) { try Self.removeAcrossFilter() }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RedirectedRemovalTests {
     private static let custom = RunLoop.Mode("custom")
 
-    /// A loop that is held in a block, so that what is posted to it waits.
+    /// A loop that is blocked in a handler, so that notifications wait.
     private struct HeldLoop {
         let target: RunLoopThread
         let poster: RunLoopThread
@@ -27,7 +27,7 @@ import Testing
             #expect(isHeld.wait())
         }
 
-        /// Has the loop deliver the notifications that wait.
+        /// Unblocks the loop, and waits until it has delivered the waiting notifications.
         func letGo() throws {
             mayGoOn.open()
             try loop.performAndWait {}
@@ -71,7 +71,7 @@ import Testing
         func dropLater(_ token: ObservationToken) {
             held.poster.runLoop.perform {
                 for _ in 0..<10 { center.post(name: .a) }
-                // The token is this block's, and is destroyed with it.
+                // The block owns the token, and destroys it at its end.
                 _ = token.hashValue
             }
         }
@@ -92,7 +92,7 @@ import Testing
             let poster = try RunLoopThread(name: "poster")
             let tokens = Log<ObservationToken>()
             for id in 0..<6 {
-                // Some with an account of what waits, some without.
+                // Some observers have a queue of waiting notifications, and some do not.
                 let capacities: [NotificationRedirector.Capacity] = [
                     .unlimited, .bounded(10, .dropOldest), .coalescing([]),
                 ]
@@ -125,7 +125,7 @@ import Testing
             let token = center.addObserver(forName: .a, on: loop, inModes: [Self.custom]) { _ in log.add(1) }
             try poster.runLoop.performAndWait { center.post(name: .a) }
             loop.run(in: .default)
-            // Nothing of it runs, so there is nothing to wait for, not even on the loop's own thread.
+            // No call runs, so there is no wait, not even on the loop's own thread.
             token.removeAndWait()
             loop.run(in: Self.custom)
             poster.stop()
@@ -185,7 +185,7 @@ import Testing
         target.stop()
     }
 
-    // Not asynchronous, so that they may block for a moment.
+    // Functions that are not asynchronous are allowed to block for a moment.
     private func hasOpened(_ gate: Gate) -> Bool { gate.wait(seconds: 0) }
     private func joined(_ threads: Threads) throws { try threads.join() }
 
@@ -197,7 +197,7 @@ import Testing
         var random = SplitMix64(seed: seed)
         for round in 0..<2_000 {
             let (isNext, calls) = (Shared(), Shared())
-            // Delivered just before: then the removal and the call begin together.
+            // This observer is called just before the other, so that the removal and the call start together.
             let before = center.addObserver(forName: .a, on: target.runLoop) { _ in isNext.increment() }
             let token = center.addObserver(forName: .a, on: target.runLoop) { _ in calls.increment() }
             let delay = Int.random(in: 0..<100, using: &random)

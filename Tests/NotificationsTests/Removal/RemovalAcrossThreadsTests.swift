@@ -6,9 +6,9 @@ import Testing
 
 @testable import Notifications
 
-/// The removal guarantee where one thread removes and another one posts.
+/// The removal guarantee when one thread removes and another one posts.
 @Suite struct RemovalAcrossThreadsTests {
-    /// A call that is held until the test opens its gate.
+    /// A call that blocks until the test opens its gate.
     private struct HeldCall {
         let center = NotificationCenter()
         let log = Log<String>()
@@ -30,7 +30,7 @@ import Testing
             }
         }
 
-        /// Lets the call end once so many removals wait for it.
+        /// Waits until a number of removals wait for the call, and lets it end.
         func endOnceAwaited(by count: Int = 1) {
             token.registration.expectWaits(count)
             mayEnd.open()
@@ -96,7 +96,7 @@ import Testing
         await held.token.removed()
     }
 
-    // Not asynchronous, so that they may block for a moment.
+    // Functions that are not asynchronous are allowed to block for a moment.
     private func hasOpened(_ gate: Gate) -> Bool { gate.wait(seconds: 0) }
     private func joined(_ threads: Threads) throws { try threads.join() }
     private func ended(_ held: HeldCall) throws { try held.end() }
@@ -173,7 +173,7 @@ import Testing
         token.removeAndWait()
         log.add("waited")
         try poster.join()
-        // Of the last two each comes after the call, and no order is promised.
+        // Both of the last two follow the call. Their order is not promised.
         let entries = log.entries
         #expect(entries.filter { $0 != "waited" } == ["removed", "call ends", "gone"])
         #expect(entries.filter { $0 != "gone" } == ["removed", "call ends", "waited"])

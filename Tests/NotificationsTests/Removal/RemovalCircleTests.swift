@@ -5,7 +5,7 @@ import Testing
 
 @testable import Notifications
 
-/// Removals that wait for a handler which waits for the removing thread.
+/// Removals that wait for a handler, while the handler waits for the removing thread.
 @Suite struct RemovalCircleTests {
     @Test func `the wait of a handler for the thread that removes it fails, whichever comes first`() throws {
         let center = NotificationCenter()

@@ -8,8 +8,8 @@ import Testing
 
 /// The removal guarantee as a property, while many threads post, add and remove, and loops deliver.
 ///
-/// Observers of every kind are called, with and without a name, an object and a limit. Their handlers post, register, remove
-/// each other and themselves, and run the loop. `RUNLOOPS_STRESS_SECONDS` is the time it takes, and has the counts printed.
+/// Observers of every kind are called, with and without a name, an object and a limit. Their handlers post, register, remove each
+/// other and themselves, and run the loop. `RUNLOOPS_STRESS_SECONDS` sets the duration, and has the counts printed.
 @Suite struct RemovalStressTests {
     private static let removerCount = 4
 
@@ -41,7 +41,7 @@ import Testing
             observer.end(mayWait: true, &random)
             removed.withLock { $0.append(observer) }
         }
-        // Notifications that still wait for handlers on the loops come before this block.
+        // This block runs after all notifications that still wait for handlers on the loops.
         try Self.settle(stage)
         let inHandlers = stage.removedInHandlers.withLock { removed in
             defer { removed = [] }
@@ -60,7 +60,7 @@ import Testing
         #expect(stage.hasStressed, "\(Self.summary(of: stage))")
     }
 
-    /// Called first for each post, before all others: a removal may come while a post is under way.
+    /// Adds the observers that are called first for each post: a removal can occur during a post.
     private static func addSentinels(_ stage: StressStage) -> [ObservationToken] {
         var tokens = stage.names.map { name in
             stage.center.addObserver(forName: name) { note in
@@ -80,7 +80,7 @@ import Testing
         return tokens
     }
 
-    /// Posts until it is over, in each of the ways.
+    /// Posts until the test is over, in each of the ways.
     private static func post(_ poster: Int, _ stage: StressStage, until isOver: Shared) throws {
         var random = SplitMix64(seed: UInt64(100 + poster))
         let queue = NotificationQueue(notificationCenter: stage.center)
@@ -88,7 +88,7 @@ import Testing
         while isOver.count == 0 {
             stage.post(StressStage.stream(of: poster), &random, queue: queue)
             count += 1
-            // The loops keep up: what waits for an observer without a limit is memory.
+            // The loops must keep up: an observer without a limit uses memory for each waiting notification.
             if count.isMultiple(of: 64) { try settle(stage) }
         }
     }
@@ -97,9 +97,9 @@ import Testing
         for loop in stage.loops { try loop.performAndWait {} }
     }
 
-    /// Registers observers and removes any, for some time, and on a busy machine until enough has happened.
+    /// Registers and removes observers for some time; on a busy machine, until enough has happened.
     ///
-    /// - Returns: The last of those it has removed, to be checked once more at the end.
+    /// - Returns: The last observers that were removed, which are checked once more at the end.
     private static func addAndRemove(
         _ stage: StressStage, until end: ContinuousClock.Instant, _ seeded: SplitMix64
     ) -> [WatchedObserver] {

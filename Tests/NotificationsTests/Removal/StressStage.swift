@@ -5,8 +5,8 @@ import TestSupport
 
 /// The state that all threads of the removal stress share.
 ///
-/// The threads that post are actors, and so are the loops that deliver: each makes its calls one after the other, and each
-/// has two streams of numbered posts, one of its own and one of the posts that handlers make on its thread.
+/// The threads that post and the loops that deliver are actors: each makes its calls one after another. Each actor has two streams
+/// of numbered posts, one for its own posts and one for those that handlers make on its thread.
 final class StressStage: Sendable {
     static let posterCount = 4
     static let loopCount = 2
@@ -23,12 +23,12 @@ final class StressStage: Sendable {
     let feeds = [Feed(), Feed()]
     let names: [Notification.Name] = [.a, .b]
     let loops: [RunLoop]
-    /// On a thread of its own: those that tasks have may all be blocked by tests.
+    /// Has a thread of its own, because other tests can block all threads that tasks share.
     let executor: ThreadExecutor
 
-    /// Ticks whenever something happens that others are compared with.
+    /// A logical clock, which ticks at every event that is compared with others.
     let clock = Shared()
-    /// Calls that must not have been.
+    /// Calls that violate the guarantee.
     let violations = Log<String>()
     let posts = Shared()
     let nestedPosts = Shared()
@@ -39,24 +39,24 @@ final class StressStage: Sendable {
     let removalsInHandlers = Shared()
     let nestedRuns = Shared()
 
-    /// True if some of everything has happened: a stress that stresses nothing finds nothing.
+    /// True if enough of each kind has happened for the stress to be meaningful.
     var hasStressed: Bool {
         callsOnLoops.count > 100 && calls.count > callsOnLoops.count + 100 && waits.count > 10
             && removals.count > waits.count + 100 && removalsInHandlers.count > 10 && nestedPosts.count > 10
             && nestedRuns.count > 10
     }
 
-    /// By actor: a tick at which its next call had not begun.
+    /// For each actor, a tick before its next call.
     private let beforeCall = (0..<actorCount).map { _ in Shared() }
-    /// By stream: the number of the last post.
+    /// For each stream, the number of the last post.
     private let posted = (0..<streamCount).map { _ in Shared() }
-    /// By actor: the number of calls that were to do something.
+    /// For each actor, the number of calls that reached `act`.
     private let turns = (0..<actorCount).map { _ in Shared() }
-    /// By actor: how many runs are inside each other.
+    /// For each actor, the number of nested runs.
     private let depth = (0..<actorCount).map { _ in Shared() }
-    /// The observers, for any thread to remove.
+    /// The registered observers, which any thread can remove.
     private let living = Guarded<[WatchedObserver]>([])
-    /// Those that handlers have removed, the last of them.
+    /// The last observers that handlers have removed.
     let removedInHandlers = Guarded<[WatchedObserver]>([])
 
     init(_ loops: [RunLoop], _ executor: ThreadExecutor) {
@@ -64,27 +64,27 @@ final class StressStage: Sendable {
         self.executor = executor
     }
 
-    /// The stream of what an actor posts by itself; the one after it is that of what handlers post on its thread.
+    /// The stream of an actor's own posts; the next stream has the posts that handlers make on its thread.
     static func stream(of actor: Int) -> Int { 2 * actor }
     static func actor(of stream: Int) -> Int { stream / 2 }
     static func isNested(_ stream: Int) -> Bool { !stream.isMultiple(of: 2) }
     static func actor(ofLoop index: Int) -> Int { posterCount + index }
 
-    /// An actor comes to its next observer: what it calls from now on starts after this tick.
+    /// Ticks when an actor reaches its next observer, whose calls then start after this tick.
     func advance(_ actor: Int) {
         beforeCall[actor].value.store(clock.increment(), ordering: .relaxed)
     }
 
-    /// A tick before the call that an actor makes now.
+    /// A tick before the call that an actor is making.
     func start(of actor: Int) -> Int { beforeCall[actor].value.load(ordering: .relaxed) }
 
     func keep(_ observer: WatchedObserver) { living.withLock { $0.append(observer) } }
 
     var livingCount: Int { living.withLock { $0.count } }
 
-    /// Remembers the observers that were removed last.
+    /// Adds an observer to the list of those that were removed last.
     ///
-    /// - Returns: The observers that are not remembered any more.
+    /// - Returns: The observers that are no longer in the list.
     static func add(_ observer: WatchedObserver, to removed: inout [WatchedObserver]) -> [WatchedObserver] {
         removed.append(observer)
         if removed.count <= 2_000 { return [] }
@@ -92,7 +92,7 @@ final class StressStage: Sendable {
         return Array(removed.prefix(1_000))
     }
 
-    /// Takes one of the observers: no other thread removes it then.
+    /// Takes one of the observers, which no other thread can then remove.
     func takeLiving(_ choice: Int) -> WatchedObserver? {
         living.withLock { living in
             if living.isEmpty { return nil }
@@ -101,7 +101,7 @@ final class StressStage: Sendable {
         }
     }
 
-    /// Posts the next one of a stream, in one of the ways.
+    /// Posts the next notification of a stream, in one of the ways.
     func post(_ stream: Int, _ random: inout SplitMix64, queue: NotificationQueue? = nil) {
         let number = posted[stream].increment() + 1
         posts.increment()

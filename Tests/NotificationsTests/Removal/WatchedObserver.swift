@@ -3,34 +3,34 @@ import RunLoops
 import Synchronization
 import TestSupport
 
-/// An observer of the removal stress, registered in one of the ways: it checks each time that it may be called.
+/// An observer of the removal stress, registered in one of the ways, that checks each of its calls.
 final class WatchedObserver: Sendable {
-    /// Stands in for the observer where a method is called, so that there is something that can die.
+    /// An object whose method is called for the observer, and whose destruction ends the observation.
     private final class Relay: Sendable {
         let watched: WatchedObserver
         init(_ watched: WatchedObserver) { self.watched = watched }
         func take(_ note: Notification) { watched.take(note, onLoop: nil) }
-        // No thread calls it from now on, and no thread can be inside it.
+        // No call of the object can start or be running.
         deinit { watched.wasRemoved(afterWaiting: true) }
     }
 
     private let stage: StressStage
-    /// The owners that can end it: one of these two.
+    /// The owner that can end the observation: one of these two.
     private let token = Guarded<ObservationToken?>(nil)
     private let relay = Guarded<Relay?>(nil)
-    /// The way it was redirected, for the message about a violation.
+    /// The capacity of a redirected observer, for the messages about violations.
     private let way = Guarded("")
     private let calls = Shared()
     private let running = Shared()
     private let hasEnded = Shared()
-    /// The tick at which it had been removed.
+    /// The tick of the removal.
     private let removal = Shared(.max)
-    /// The latest tick after which a call of it started.
+    /// The latest tick after which a call started.
     private let latestStart = Shared()
-    /// By stream: the last number that was seen.
+    /// For each stream, the last number that was seen.
     private let last = (0..<StressStage.streamCount).map { _ in Shared() }
 
-    /// Registers it.
+    /// Registers the observer.
     init(_ stage: StressStage, _ random: inout SplitMix64) {
         self.stage = stage
         let name = ([nil] + stage.names).randomElement(using: &random) ?? nil
@@ -101,7 +101,7 @@ final class WatchedObserver: Sendable {
         running.value.subtract(1, ordering: .acquiringAndReleasing)
     }
 
-    /// Removes it, in one of the ways; once.
+    /// Ends the observation once, in one of the ways.
     func end(mayWait: Bool, _ random: inout SplitMix64) {
         let way = Int.random(in: 0..<4, using: &random)
         let isMethod = relay.withLock { $0 != nil }
@@ -117,7 +117,7 @@ final class WatchedObserver: Sendable {
             awaitRemoval()
             wasRemoved(afterWaiting: true)
         default:
-            // An observer without references ends; an object that is destroyed logs it itself.
+            // An observation ends with its last token. An object logs its own destruction.
             dropToken()
             dropRelay()
             if !isMethod { wasRemoved(afterWaiting: false) }
@@ -138,14 +138,14 @@ final class WatchedObserver: Sendable {
         if !gate.wait() { stage.violations.add("the end did not come") }
     }
 
-    /// The object whose method was removed may go, too: until then a call of it would be seen.
+    /// Releases the object whose method was removed; until then, a late call would be noticed.
     func letGo() { dropRelay() }
 
-    // Functions of their own: when they return, the objects that were taken out are released, outside the lock.
+    // In functions of their own, so that each object is released when its function returns, outside the lock.
     private func dropToken() { _ = token.withLock { $0.take() } }
     private func dropRelay() { _ = relay.withLock { $0.take() } }
 
-    /// The removal has returned.
+    /// Notes that the removal has returned.
     private func wasRemoved(afterWaiting: Bool) {
         if removal.count < .max { return }
         removal.value.store(stage.clock.increment(), ordering: .sequentiallyConsistent)
@@ -156,7 +156,7 @@ final class WatchedObserver: Sendable {
         if running.count > 0 { stage.violations.add("a call runs after waiting for its end") }
     }
 
-    /// To be asked when nothing is under way any more.
+    /// Checks the counts, when nothing is in progress.
     func check() {
         if latestStart.count > removal.count { stage.violations.add("a call started after the removal") }
         guard let delivered = token.withLock({ $0 })?.deliveryCounts?.delivered else { return }

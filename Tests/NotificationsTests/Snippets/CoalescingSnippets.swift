@@ -25,7 +25,7 @@ extension Notification.Name {
     }
 
     @Test func `each style has its moment`() throws {
-        // The timer is due after a tenth of a second, which may be over before the loop is idle.
+        // The timer is due after a tenth of a second, which can pass before the loop is idle.
         let isSeen = try isSeenOnce { try Self.showStyles() == ["at once", "end of pass", "idle", "timer"] }
         #expect(isSeen)
     }

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The lines that the methods of a class print: a class in a function cannot use what belongs to the function.
+/// The lines that methods of a class print: a class in a function cannot use the function's variables.
 private let print = Printed()
 
 /// The code of the articles about delivery: "Delivery", "Ending observations" and "Observing on loops".
@@ -103,7 +103,7 @@ private let print = Printed()
         }
 
         let task = Task { await follow(center) }
-        // The task may not observe yet, and it may be too slow for many.
+        // A post before the task observes is missed. The posts slow down, so that the task can keep up.
         var pause = Duration.milliseconds(1)
         while print.lines.isEmpty {
             center.post(name: .didConnect, userInfo: ["host": "example.com"])
@@ -139,7 +139,7 @@ private let print = Printed()
         let center = NotificationCenter()
         let screen = try RunLoopThread(name: "screen")
         let token = center.addObserver(forName: .didConnect, on: screen.runLoop) { _ in print("shown") }
-        // A busy machine is no reason to fail here: this snippet is about the order.
+        // On a busy machine the deadline can pass. The test is about the order only.
         while print.lines.last != "it has been shown" {
             do {
                 try center.postAndWait(Notification(name: .didConnect), before: .now + .seconds(1))
