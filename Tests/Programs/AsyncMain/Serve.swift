@@ -2,7 +2,7 @@ import Dispatch
 import RunLoops
 import TestSupport
 
-// Programs whose main is asynchronous and has adopted the main thread: the argument says which.
+// Programs whose main is asynchronous and has adopted the main thread. The argument names the program.
 
 func serve() async throws {
     switch CommandLine.arguments.last {
@@ -15,7 +15,7 @@ func serve() async throws {
 
 private struct Failure: Error {}
 
-/// All that the main loop serves in any other program.
+/// The main loop serves all that it serves in other programs.
 private func stays() async throws {
     tell("main itself:", here())
     await MainActor.run { tell("main actor:", here()) }
@@ -36,7 +36,7 @@ private func stays() async throws {
             }
         }
     }
-    // It ends one run, and the next one begins.
+    // The stop ends one run, and the next run begins.
     RunLoop.main.stop()
     tell("after a stop:", try await RunLoop.main.performAndWait { here() })
 }

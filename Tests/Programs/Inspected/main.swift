@@ -3,8 +3,8 @@ import Inspection
 import RunLoops
 import TestSupport
 
-// A process that is looked at. Its loops are stuck in the ways that the argument names. It says "ready" when they are, and ends
-// when its input does.
+// A process that tests inspect. Its loops are blocked in the ways that the arguments name. The process prints "ready" when they are
+// blocked, and ends at the end of its input.
 
 let arguments = CommandLine.arguments.dropFirst()
 let recorder = arguments.contains("unrecorded") ? nil : try FlightRecorder()
@@ -71,7 +71,7 @@ fflush(nil)
 var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
 var byte: UInt8 = 0
 repeat {
-    // Safe, both: the kernel fills our own values.
+    // Safe, both: the kernel fills local variables.
     unsafe poll(&input, 1, -1)
 } while unsafe read(STDIN_FILENO, &byte, 1) != 0
 _exit(0)

@@ -1,7 +1,7 @@
 import Glibc
 import RunLoops
 
-/// A file of whole lines.
+/// A file to which whole lines are appended.
 struct Journal: Sendable {
     private let descriptor: CInt
 
@@ -14,7 +14,7 @@ struct Journal: Sendable {
 
     func write(_ line: String) {
         let bytes = Array((line + "\n").utf8)
-        // Safe: the kernel reads our own array.
+        // Safe: the kernel reads a local array.
         _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
     }
 }

@@ -4,11 +4,11 @@ import MessagePorts
 import RunLoops
 import TestSupport
 
-/// One process of a fleet that a test kills and stops: it posts, observes or serves, and writes what it has done to a file.
+/// A process of a fleet that a test kills and stops: it posts, observes or serves, and writes its actions to a file.
 ///
-/// Its arguments are its role, the directory of names, the file, and one more for some roles: the number of posts of a poster,
-/// the number of observers of a crowd, the bytes that an impostor greets the hub with. Each line of the file is written by one
-/// call, so that a process that is killed leaves whole lines.
+/// The arguments are the role, the directory of names, the file, and one more for some roles: the number of posts of a poster, the
+/// number of observers of a crowd, or the bytes with which an impostor greets the hub. Each line of the file is written by one
+/// call, so that a killed process leaves whole lines.
 alarm(300)
 let arguments = CommandLine.arguments
 let name = try PortName("fleet")
@@ -35,14 +35,14 @@ case "observe":
         }
     }
     guard observation.waitUntilConfirmed() else { exit(1) }
-    // Whatever is posted after this line is a post that the observer must hear of.
+    // The observer must learn of every post after this line.
     journal.write("confirmed \(nanoseconds())")
     serve()
 case "post":
     let count = Int(arguments[4]) ?? 0
     let center = try DistributedNotificationCenter(.hub(named: name, in: names), options: options)
     journal.write("poster \(center.poster)")
-    // A poster that is killed before anybody has heard of it is outside the contract.
+    // The contract does not cover a poster that is killed before its first post is accepted.
     try center.post("b")
     while center.statistics.kept > 0 { usleep(500) }
     for index in 0..<count {
@@ -51,7 +51,7 @@ case "post":
         let number = try center.post(
             topic, payload: Array("\(index)".utf8), whenFull: .block(until: .seconds(120)))
         journal.write("post \(number) \(topic) \(time)")
-        // A pace at which the test has the time for its faults.
+        // A pace that leaves the test time for its faults.
         if index % 10 == 9 { usleep(1_000) }
     }
     Task {
@@ -60,7 +60,7 @@ case "post":
     }
     serve()
 case "pace":
-    // Posts at a pace that leaves everybody the time to follow, so that what is measured is the way and not a queue.
+    // Posts at a pace that all observers can follow, so that the latency without a queue is measured.
     let center = try DistributedNotificationCenter(.hub(named: name, in: names), options: options)
     journal.write("poster \(center.poster)")
     for _ in 0..<(Int(arguments[4]) ?? 0) {
@@ -78,7 +78,7 @@ case "crowd", "slow":
     let count = Int(arguments[4]) ?? 1
     let observations = (0..<count).map { index in
         center.addObserver(forName: "a", on: .main, capacity: .unlimited) { event in
-            // Only the last observer writes the time, because it has waited for the others.
+            // The last observer alone writes the time, because it is called after the others.
             guard case .notification(let note) = event, index == count - 1 else { return }
             journal.write("note \(note.poster) \(note.number) \(nanoseconds())")
             if arguments[1] == "slow" { usleep(20_000) }
@@ -110,10 +110,10 @@ func serve() {
     RunLoop.current.run()
 }
 
-/// The time that all processes of the machine share.
+/// A clock that all processes of the machine share.
 func nanoseconds() -> Int64 {
     var time = timespec()
-    // Safe: the kernel fills our own value.
+    // Safe: the kernel fills a local variable.
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

@@ -2,7 +2,7 @@ import Foundation
 import RunLoops
 import TestSupport
 
-/// Both main loops in one program: each serves the main queue, and what one has served the other does not miss.
+/// Both main loops in one program: each serves the main queue, and every block is served by one of them.
 enum BesideFoundation {
     static func run() {
         let ours = RunLoops::RunLoop.main
@@ -16,7 +16,7 @@ enum BesideFoundation {
             }
             tell(ours.run(in: .default))
         }
-        // Each inside a block that the other one serves.
+        // Each loop runs inside a block that the other loop serves.
         DispatchQueue.main.async {
             DispatchQueue.main.async {
                 tell("after the block")

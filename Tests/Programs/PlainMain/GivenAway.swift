@@ -5,7 +5,7 @@ import TestSupport
 
 /// Main threads that are given away with `dispatchMain()`.
 enum GivenAway {
-    /// The main loop is made by another thread, and no thread ever runs it.
+    /// Another thread makes the main loop, and no thread ever runs it.
     static func madeElsewhere() throws {
         let gate = Gate()
         try RunLoopThread.detach(name: "worker") { _ in
@@ -18,7 +18,7 @@ enum GivenAway {
         dispatchMain()
     }
 
-    /// The main thread has a loop, with something in it.
+    /// The main thread has a loop with work.
     static func withWork() {
         Timer.scheduledTimer(withTimeInterval: .zero, repeats: true) { _ in tell("timer") }
         let destroyed = Gate()
@@ -30,7 +30,7 @@ enum GivenAway {
         dispatchMain()
     }
 
-    /// No thread has asked for the main loop before.
+    /// No thread has used the main loop before.
     static func beforeAnybodyAsked() {
         DispatchQueue.main.async {
             let destroyed = Gate()
@@ -40,13 +40,13 @@ enum GivenAway {
         dispatchMain()
     }
 
-    /// Running a loop that no thread can run.
+    /// A run of a loop that no thread can run.
     static func run() {
         DispatchQueue.main.async { RunLoop.main.run() }
         dispatchMain()
     }
 
-    /// A runtime that does not call the function that adopts the main thread.
+    /// The main thread is adopted, but the runtime does not call the hook.
     static func adoptedInVain() throws {
         try RunLoop.adoptMain()
         let destroyed = Gate()
@@ -62,7 +62,7 @@ enum GivenAway {
         RunLoop.main.run()
     }
 
-    /// Waits until the main loop has ended, and leaves.
+    /// Expects that the main loop ends, and ends the process.
     private static func expectEnd(_ destroyed: Gate) {
         do {
             try RunLoop.main.performAndWait { tell("it runs") }

@@ -4,7 +4,7 @@ import Glibc
 import RunLoops
 import TestSupport
 
-/// A main loop whose main queue is out of reach.
+/// A main loop that cannot reach the main queue.
 enum Hidden {
     static func run() throws {
         runloops_hide_main_queue()
@@ -17,13 +17,13 @@ enum Hidden {
         tell(RunLoop.main.run(in: .default))
     }
 
-    /// Other code has asked for the main thread.
+    /// Other code has already adopted the main thread.
     static func taken() throws {
         try RunLoop.adoptMain()
         try RunLoop.adoptMain()
         tell("adopted twice")
         guard let hook = unsafe dlsym(nil, "swift_task_asyncMainDrainQueue_hook") else { return tell("none") }
-        // Safe: the variable is a pointer, and no code follows it: main is not asynchronous.
+        // Safe: the variable is a pointer. Main is not asynchronous, so no code uses the pointer.
         unsafe hook.storeBytes(of: 1, as: Int.self)
         do { try RunLoop.adoptMain() } catch { tell(error) }
     }

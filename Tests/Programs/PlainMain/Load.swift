@@ -3,9 +3,9 @@ import RunLoops
 import Synchronization
 import TestSupport
 
-/// The main loop when there is much to do.
+/// The main loop under load.
 enum Load {
-    /// A block that performs itself again does not keep the main queue from being served.
+    /// A block that performs itself again does not starve the main queue.
     static func busyBlocks() {
         let rounds = Shared()
         @Sendable func again() { RunLoop.main.perform { again() } }
@@ -23,7 +23,7 @@ enum Load {
         tell("rounds:", rounds.count)
     }
 
-    /// A block of the main queue that dispatches itself again does not keep the loop from its inputs.
+    /// A block of the main queue that dispatches itself again does not starve the inputs of the loop.
     static func busyQueue() throws {
         let served = Log<String>()
         @Sendable func again() { DispatchQueue.main.async { again() } }
@@ -50,13 +50,13 @@ enum Load {
         tell(served.entries.sorted().joined(separator: ", "))
     }
 
-    /// The system calls that an idle main queue costs.
+    /// The number of system calls for an idle main queue.
     static func counts() throws {
-        // A pass looks for blocks twice.
+        // A pass checks for blocks twice.
         let passes = 10_000
         RunLoop.main.waitPolicy = .park
         let (main, elapsed) = busy(RunLoop.main, 2 * passes)
-        // Looked at in intervals, however many passes there are.
+        // The loop checks the main queue at intervals, whatever the number of passes.
         let most = Int(elapsed / .microseconds(50)) + 1
         tell("busy:", main.passes >= passes, main.kernelCalls <= most, main.wakeUps)
 
@@ -103,7 +103,7 @@ enum Load {
         return (after, ContinuousClock.now - start)
     }
 
-    /// One thing after the other, each sent when the one before was done and the loop goes to sleep.
+    /// Work that arrives piece by piece: each piece is sent when the previous one is done and the loop is about to sleep.
     static func oneAtATime() throws {
         let worker = try RunLoopThread(name: "worker")
         let rounds = 5_000
@@ -121,7 +121,7 @@ enum Load {
         tell("done")
     }
 
-    /// A loop that spins for long still notices what is dispatched.
+    /// A loop with a long spin still notices a dispatched block.
     static func spinning() {
         RunLoop.main.waitPolicy = .spin(for: .seconds(3_600))
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(5)) {
@@ -133,7 +133,7 @@ enum Load {
         RunLoop.main.run()
     }
 
-    /// Two threads send in four ways at once: all arrives, and each way keeps its order.
+    /// Two threads send at once, in three ways each: everything arrives, and each way keeps its order.
     static func many() throws {
         let each = 10_000
         let inOrder = Log<Bool>()
@@ -156,7 +156,7 @@ enum Load {
         RunLoop.main.run()
         tell("left:", left.count, "in order:", inOrder.entries.isEmpty)
 
-        /// Takes numbers from 0 on, on the main thread.
+        /// Returns a receiver of the numbers from 0, on the main thread.
         func expect() -> @Sendable (Int) -> Void {
             let next = Shared()
             return { number in

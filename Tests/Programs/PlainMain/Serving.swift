@@ -2,9 +2,9 @@ import Dispatch
 import RunLoops
 import TestSupport
 
-/// The modes and moments in which the main loop serves the main queue.
+/// The modes in which the main loop serves the main queue, and the steps of a pass in which it does.
 enum Serving {
-    /// Blocks that were dispatched before the loop was made or ran, and how they fit into a pass.
+    /// Blocks that were dispatched before the loop was made or ran, and their place in a pass.
     static func order() throws {
         let gate = Gate()
         DispatchQueue.global().async {
@@ -40,7 +40,7 @@ enum Serving {
         }
         DispatchQueue.main.async { RunLoop.main.perform { RunLoop.main.stop() } }
         RunLoop.main.run()
-        // A block that came in the middle is announced once.
+        // A block that is dispatched during a pass is announced once.
         for _ in 1...2 {
             let result = RunLoop.main.run(
                 in: .default, until: .now + .milliseconds(20), returnAfterSourceHandled: true)
@@ -85,7 +85,7 @@ enum Serving {
         tell("empty:", RunLoop.main.run(in: .init("empty")))
     }
 
-    /// Serving the queue is serving a source, and nothing stale is left of it.
+    /// Serving the main queue counts as serving a source, and leaves no stale announcement.
     static func handled() {
         DispatchQueue.main.async {
             tell("first")
@@ -98,7 +98,7 @@ enum Serving {
         }
     }
 
-    /// Runs of one pass, one right after the other.
+    /// Runs of one pass, one directly after another.
     static func polled() {
         let served = Shared()
         var missed = 0
@@ -110,7 +110,7 @@ enum Serving {
         tell("missed:", missed)
     }
 
-    /// The main loop does not finish; a stop ends it, also one that came before.
+    /// A run of the main loop does not finish, and a stop ends the run, even a stop before it.
     static func ends() {
         tell("with a deadline:", RunLoop.main.run(in: .default, until: .now + .milliseconds(20)))
         DispatchQueue.main.async { RunLoop.main.stop() }
@@ -122,7 +122,7 @@ enum Serving {
         tell("asleep: stopped")
     }
 
-    /// The main loop is asked for by another thread first.
+    /// Another thread is the first to use the main loop.
     static func madeElsewhere() throws {
         let gate = Gate()
         let worker = try RunLoopThread(name: "worker")
@@ -140,7 +140,7 @@ enum Serving {
         tell("same:", RunLoop.current === RunLoop.main)
     }
 
-    /// The blocks of the main queue show among the handlers that are timed.
+    /// The blocks of the main queue are among the measured handlers.
     static func timed() {
         RunLoop.main.measuresHandlers = true
         DispatchQueue.main.async {

@@ -1,7 +1,7 @@
 import RunLoops
 import RunLoopsTesting
 
-/// The main thread is the first of a simulation before any thread has asked for the main loop.
+/// The main thread is the first thread of a simulation, before any thread has used the main loop.
 @MainActor func simulatedMain() throws {
     try LoopSimulation.run { simulation in
         RunLoop.main.perform { print("a block of the main loop") }

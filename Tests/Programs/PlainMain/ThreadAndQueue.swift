@@ -2,7 +2,7 @@ import Dispatch
 import RunLoops
 import TestSupport
 
-/// "On the main thread" is not "on the main queue".
+/// Code on the main thread is not always on the main queue.
 enum ThreadAndQueue {
     static func run() throws {
         let other = DispatchQueue(label: "other")
@@ -35,7 +35,7 @@ enum ThreadAndQueue {
         RunLoop.main.run()
     }
 
-    /// Waits for the main loop, on the main thread.
+    /// Performs a block on the main loop from the main thread, and waits for it.
     private static func waited() -> String {
         do {
             let answer = try RunLoop.main.performAndWait(before: .now + .seconds(60)) { here() }

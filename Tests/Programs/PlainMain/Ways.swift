@@ -2,11 +2,11 @@ import Dispatch
 import RunLoops
 import TestSupport
 
-/// Every way to have something done on the main thread, each in a run of the main loop that it ends.
+/// Every way to have work done on the main thread, each in a run of the main loop that the work ends.
 enum Ways {
     private struct Way {
         let name: String
-        /// Is given what is to be done.
+        /// Arranges that its argument is called on the main thread.
         let ask: (@escaping @Sendable () -> Void) throws -> Void
     }
 

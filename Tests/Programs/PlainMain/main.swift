@@ -1,4 +1,4 @@
-// Programs whose main thread runs its loop, for the tests of the main loop: the argument says which.
+// Programs whose main thread runs its loop, for the tests of the main loop. The argument names the program.
 
 import Glibc
 import RunLoops

@@ -2,33 +2,32 @@ import CSockets
 import Glibc
 import TestSupport
 
-/// The means by which a hostile process tries to harm a port of another process.
+/// The ways in which a hostile process tries to harm a port of another process.
 ///
-/// Each does one thing again and again, until the time is over. The defence of the port, such as refusing connections, is
-/// no failure.
+/// Each repeats one action until its time is over. If the port defends itself, for example by refusing connections, the attack has
+/// not failed.
 enum Attack: String {
-    /// Sends descriptors that take long to close, then many that do not, then more of the first kind.
+    /// Sends slow descriptors, which take long to close, then many others, then more slow ones.
     case lingering
-    /// Sends as many descriptors as it can, on as many connections as it gets, also in packets that break the rules and in
-    /// connections that are closed unread.
+    /// Sends as many descriptors as possible on many connections, also in malformed packets and on connections closed unread.
     case hoarding
-    /// Says that it takes huge replies, asks for many, and reads none.
+    /// Claims to accept huge replies, sends many requests, and reads no reply.
     case claiming
-    /// Sends packets that break the rules, one on each connection, so that the port has something to report all the time.
+    /// Sends malformed packets, one on each connection, so that the port continuously has a reason to report.
     case malforming
-    /// Connects as often as it can, and says nothing.
+    /// Connects as often as possible, and sends nothing.
     case connecting
 
     /// Attacks the port that has an abstract name.
     ///
     /// - Parameters:
-    ///   - name: The name, without its mark.
-    ///   - seconds: The length of the attack.
-    /// - Throws: If there are no sockets for it.
+    ///   - name: The name without its marker.
+    ///   - seconds: The duration of the attack.
+    /// - Throws: An error if there are no sockets.
     func run(on name: String, seconds: Int) throws {
         let end = ContinuousClock.now + .seconds(seconds)
         var (rounds, served) = (0, 0)
-        // The readers that keep the sockets of the last rounds slow to close.
+        // The reading ends for the sockets of the last rounds, which keep these slow to close.
         var readers: [SlowSockets] = []
         while ContinuousClock.now < end {
             switch self {
@@ -46,7 +45,7 @@ enum Attack: String {
             }
             if readers.count > 50 { readers.removeFirst().end() }
             rounds += 1
-            // The processors are for the others, too: how much of their time a process gets is no matter of the port's.
+            // The port is not responsible for processor time, so the attack leaves some to the other processes.
             usleep(self == .lingering || self == .hoarding ? 5_000 : 100_000)
         }
         tell("\(rounds) rounds, \(served) with a connection")
@@ -71,7 +70,8 @@ enum Attack: String {
         slow.giveAway { sockets in
             let plain = [CInt](repeating: STDERR_FILENO, count: 252)
             for (peer, socket) in zip(peers, sockets) {
-                // Within the rules; behind it, without a head and with as many as a packet carries; and again, not to be read.
+                // A valid packet, then two without a head and with the maximum number of descriptors. The last packet is never
+                // read.
                 peer.give([socket] + plain.prefix(31), inPacketsOf: 32)
                 peer.send([1, 2, 3], [socket] + plain)
                 peer.send([1, 2, 3], [socket] + plain)
@@ -109,22 +109,22 @@ enum Attack: String {
     }
 }
 
-/// TCP sockets whose last owner waits an hour when closing one: what they have sent is not read.
+/// TCP sockets whose last close blocks for an hour, because their data are not read.
 final class SlowSockets {
     private var sockets: [CInt] = []
     private var readers: [CInt] = []
 
-    /// Makes sockets that have more to send than is taken.
+    /// Makes sockets with more data than the other end accepts.
     ///
     /// - Parameter count: The number of sockets.
-    /// - Throws: If there are none.
+    /// - Throws: An error if there are no sockets.
     init(_ count: Int) throws {
         let (listening, port) = try Loopback.listen()
         defer { Loopback.close(listening) }
         for _ in 0..<count {
             sockets.append(try Loopback.connect(to: port))
             var entry = pollfd(fd: listening, events: Int16(POLLIN), revents: 0)
-            // Safe: the kernel fills our own value.
+            // Safe: the kernel fills a local variable.
             while unsafe poll(&entry, 1, 1_000) == 1 {
                 guard let reader = Loopback.accept(listening) else { continue }
                 readers.append(reader)
@@ -132,33 +132,34 @@ final class SlowSockets {
             }
         }
         let bytes = [UInt8](repeating: 1, count: 65_536)
-        // The readers' kernel takes more for a moment than it has said at first.
+        // For a moment, the kernel at the reading end accepts more than it has announced.
         for _ in 0..<4 {
             for socket in sockets { while try Loopback.write(bytes, to: socket) > 0 {} }
             usleep(30_000)
         }
         var time = linger(l_onoff: 1, l_linger: 3_600)
         for socket in sockets {
-            // Safe: the kernel reads our own value.
+            // Safe: the kernel reads a local variable.
             unsafe setsockopt(
                 socket, SOL_SOCKET, SO_LINGER, &time, socklen_t(MemoryLayout<linger>.size))
         }
     }
 
-    /// Sends the sockets away, so that the receiver is the last to have them.
+    /// Sends the sockets away, so that the receiver is their last owner.
     ///
-    /// A process that ends does not linger, so a child sends them that ends then. It begins when this process has none any more.
+    /// A process that ends does not linger. So a child sends the sockets and ends. The child waits until this process has closed
+    /// its own copies.
     ///
-    /// - Parameter send: Sends them; in the child.
+    /// - Parameter send: Sends the sockets. Called in the child.
     func giveAway(_ send: ([CInt]) -> Void) {
         let sockets = sockets
         var ends: [CInt] = [0, 0]
-        // Safe: the kernel fills our array of two.
+        // Safe: the kernel fills a local array of two elements.
         if unsafe pipe(&ends) != 0 { return }
         let child = Child {
             var byte: UInt8 = 0
             Loopback.close(ends[1])
-            // Safe: the kernel writes at most our one byte.
+            // Safe: the kernel writes at most one byte to a local variable.
             _ = unsafe read(ends[0], &byte, 1)
             send(sockets)
             return 0
@@ -169,7 +170,7 @@ final class SlowSockets {
         child.wait()
     }
 
-    /// Ends the closes that wait for them.
+    /// Closes the reading ends, and so ends the closes that block.
     func end() {
         for reader in readers { Loopback.close(reader) }
         readers = []

@@ -3,9 +3,9 @@ import MessagePorts
 import RunLoops
 import TestSupport
 
-/// The other process of tests of ports.
+/// The other process for the tests of ports.
 ///
-/// Its first argument names its task, its second the directory of names.
+/// The first argument names the task, the second the directory of names.
 @main struct PortPeer {
     static func main() throws {
         let arguments = CommandLine.arguments
@@ -27,11 +27,11 @@ import TestSupport
         }
     }
 
-    /// Replies with the request's bytes until it is ended, and reports to the test when it is ready.
+    /// Tells the test that it is ready, and replies with the bytes of each request until the process is killed.
     private static func serve(_ names: PortNames) throws {
         let port = try MessagePort(name: PortName("peer"), in: names)
         try RunLoop.current.add(port, forMode: .default) { message in
-            // Number 1 is never answered.
+            // The request with the number 1 is never answered.
             if message.id == 1 { return keep(message) }
             let answer = message.bytes
             do { try message.reply(answer) } catch { complain("\(error)") }
@@ -51,7 +51,7 @@ import TestSupport
         init(_ message: consuming MessagePort.Message) { self.message = message }
     }
 
-    /// `nonisolated(unsafe)`: on the main thread only.
+    /// `nonisolated(unsafe)`: accessed on the main thread only.
     nonisolated(unsafe) private static var kept: [Kept] = []
 
     private static func keep(_ message: consuming MessagePort.Message) { unsafe kept.append(Kept(message)) }
@@ -63,7 +63,7 @@ import TestSupport
         tell(String(decoding: reply.bytes, as: UTF8.self))
     }
 
-    /// Connects 25 times, keeps the connections that it gets, and sends requests on one until it gets a reply.
+    /// Connects 25 times, keeps the accepted connections, and waits for the reply to a request on one of them.
     private static func hoard(_ names: PortNames) throws {
         var remotes: [RemotePort] = []
         var refusals = 0
@@ -83,7 +83,7 @@ import TestSupport
         do { return try PortName(text) } catch { throw .name(error) }
     }
 
-    /// Sends numbered messages as fast as it can, and is killed by the kernel while it does.
+    /// Sends numbered messages as fast as possible, until the process kills itself.
     private static func flood(_ names: PortNames) throws {
         let remote = try RemotePort(named: PortName("test"), in: names)
         let watch = try RunLoopThread(name: "watch")
@@ -95,7 +95,7 @@ import TestSupport
         }
     }
 
-    /// Connects a hundred times, sends a malformed packet, and waits until it is turned away.
+    /// A hundred times, connects, sends a malformed packet, and waits until the connection ends.
     private static func malform(_ directory: String) {
         var ended = 0
         for _ in 0..<100 {
@@ -103,7 +103,7 @@ import TestSupport
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             let size = socklen_t(MemoryLayout<sockaddr_un>.size)
-            // Safe, here and below: the memory that is written and read is our own, and has the stated length.
+            // Safe, here and below: the memory that is read and written is local, and has the stated length.
             unsafe withUnsafeMutableBytes(of: &address.sun_path) {
                 unsafe $0.copyBytes(from: "\(directory)/test".utf8)
             }

@@ -1,9 +1,9 @@
 import CSockets
 import Glibc
 
-/// A peer of a port that keeps no rules.
+/// A peer of a port that does not follow the protocol.
 final class RawPeer {
-    /// The kinds of packets that it sends and awaits, as the table of frames numbers them.
+    /// The kinds of packets that it sends and receives, with the numbers of the protocol.
     private enum Kind: UInt8 {
         case hello = 1
         case welcome = 2
@@ -13,11 +13,11 @@ final class RawPeer {
 
     private let socket: CInt
 
-    /// Connects, and waits to be let in: nil if it is not.
+    /// Connects, and waits until the port has admitted the peer; nil if the port does not.
     ///
     /// - Parameters:
-    ///   - name: The port's abstract name, without its mark.
-    ///   - claimsReplies: The size of the replies that it says it takes.
+    ///   - name: The port's abstract name without its marker.
+    ///   - claimsReplies: The size of replies that the peer claims to accept.
     init?(_ name: String, claimsReplies: UInt32) {
         socket = RawPeer.connect(name)
         let isWelcome =
@@ -28,13 +28,13 @@ final class RawPeer {
         return nil
     }
 
-    /// Connects with a port, for up to a second, and says nothing.
+    /// Connects to a port, for up to a second, and sends nothing.
     ///
-    /// - Returns: The socket, or -1 if the port takes no connection.
+    /// - Returns: The socket, or -1 if the port does not accept the connection.
     static func connect(_ name: String) -> CInt {
         let socket = runloops_socket(false)
         let bytes = Array(name.utf8)
-        // Safe: the kernel reads the name as far as it goes.
+        // Safe: the kernel reads the stated length of the name.
         let connected = unsafe bytes.withUnsafeBytes { bytes in
             unsafe runloops_connect(
                 socket, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, true, 1_000_000)
@@ -52,7 +52,7 @@ final class RawPeer {
         return head
     }
 
-    /// Sends messages with descriptors, until the port takes no more.
+    /// Sends messages with descriptors, until the port accepts no more.
     func give(_ descriptors: [CInt], inPacketsOf count: Int) {
         var rest = descriptors[...]
         while !rest.isEmpty {
@@ -62,12 +62,12 @@ final class RawPeer {
         }
     }
 
-    /// Asks for a reply, which is never read.
+    /// Sends a request, whose reply is never read.
     func ask(_ number: UInt64) { _ = send(RawPeer.head(.request, number: number), []) }
 
     /// Sends bytes and descriptors as one packet.
     ///
-    /// - Returns: False if the port is gone, or has no room for some time.
+    /// - Returns: False if the port has ended, or has no room for some time.
     @discardableResult
     func send(_ bytes: [UInt8], _ descriptors: [CInt]) -> Bool {
         for _ in 0..<20 {
@@ -76,17 +76,17 @@ final class RawPeer {
             if sent >= 0 { return true }
             if errno != EAGAIN && errno != ETOOMANYREFS { return false }
             var entry = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
-            // Safe: the kernel fills our own value.
+            // Safe: the kernel fills a local variable.
             unsafe poll(&entry, 1, 5)
         }
         return false
     }
 
-    /// The kind of the next packet, or nil if none comes.
+    /// Returns the kind of the next packet, or nil if no packet arrives.
     private func receivedKind() -> UInt8? {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         var head = [UInt8](repeating: 0, count: 64)
-        // Safe, both: the kernel fills our own value and our own array.
+        // Safe, both: the kernel fills a local variable and a local array.
         if unsafe poll(&entry, 1, 2_000) != 1 { return nil }
         let length = unsafe recv(socket, &head, head.count, CInt(MSG_DONTWAIT))
         return length >= 24 ? head[3] : nil

@@ -2,12 +2,12 @@ import MessagePorts
 import RunLoops
 import TestSupport
 
-/// A server that its successor replaces while clients come and go.
+/// A server that a successor replaces while clients come and go.
 ///
-/// The listening socket, the half-served connections, and the server's counter are handed over through a
-/// port. No client is refused, and no line is lost.
+/// The server hands over its listening socket, its half-served connections, and its counter through a port. No client is refused,
+/// and no line is lost.
 ///
-/// Its only argument is the directory of names. The first server listens. Each later one takes over from the one before.
+/// The only argument is the directory of names. The first server listens. Each later one takes over from its predecessor.
 @main struct RestartServer {
     static func main() throws {
         let names = PortNames(directory: CommandLine.arguments[1])
@@ -19,7 +19,7 @@ import TestSupport
         tell("served", server.served)
     }
 
-    /// The server that has the name now, if there is one.
+    /// The server that has the name, or nil if there is none.
     private static func predecessor(_ names: PortNames) throws -> RemotePort? {
         do {
             return try RemotePort(named: PortName("restart"), in: names, mostDescriptors: 253)

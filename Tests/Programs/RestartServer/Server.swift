@@ -2,13 +2,13 @@ import MessagePorts
 import RunLoops
 import TestSupport
 
-/// Answers each line that a client sends with its generation, a number that no other line has, and the line.
+/// A server that answers each line of a client with the server's generation, a unique number, and the line.
 final class Server {
-    /// The requests to its port.
+    /// The requests to the server's port.
     enum Question: UInt32 {
-        /// To hand over everything: the reply is its ``Estate``, with its sockets as descriptors.
+        /// Hand over everything: the reply is the server's ``Estate``, with its sockets as descriptors.
         case handOver = 1
-        /// To end.
+        /// Stop the server.
         case end = 2
     }
 
@@ -17,14 +17,12 @@ final class Server {
     private let listener: CInt
     private var acceptance: DescriptorSource?
     private var clients: [CInt: Client] = [:]
-    /// The port to which the successor sends its request.
-    ///
-    /// Its loop holds it.
+    /// The port to which the successor sends its request, and which the loop holds.
     private var successor: MessagePort?
 
     private struct Client {
         let source: DescriptorSource
-        /// The part of a line that has arrived.
+        /// The part of the line that has arrived.
         var text: String
     }
 
@@ -47,7 +45,7 @@ final class Server {
             guard let client = reply.descriptors.takeFirst() else { fatalError("there is one for each") }
             try serve(client.release(), text)
         }
-        // The name is free when the predecessor's port has ended.
+        // The name is free after the predecessor's port has ended.
         try predecessor.onInvalidation { RunLoop.current.stop() }
         RunLoop.current.run()
     }
@@ -73,7 +71,7 @@ final class Server {
         }
     }
 
-    /// Serves a client, of whose line this part has arrived.
+    /// Serves a client that has sent this part of its line.
     private func serve(_ socket: CInt, _ text: String) throws {
         let source = DescriptorSource(socket, interest: .read, closesDescriptor: true) {
             [unowned self] source, _ in
@@ -100,17 +98,17 @@ final class Server {
         source.invalidate()
     }
 
-    /// Hands everything over, and ends.
+    /// Hands over the sockets and the state, and ends.
     private func handOver(_ message: consuming MessagePort.Message) {
         let halfServed = clients.values.map { ($0.source.descriptor, $0.text) }
         estate.texts = halfServed.map(\.1)
         do {
             try message.reply(estate.encoded, descriptors: [listener] + halfServed.map(\.0))
         } catch {
-            // The successor has ended, so this server goes on.
+            // The successor has ended, so this server continues.
             return complain("not handed over: \(error)")
         }
-        // The kernel has duplicated the sockets into the reply. These are our own.
+        // The kernel has duplicated the sockets into the reply. These are the originals.
         for client in clients.values { client.source.invalidate() }
         clients = [:]
         acceptance?.invalidate()
@@ -119,14 +117,14 @@ final class Server {
     }
 }
 
-/// The state that one server leaves to the next one, besides sockets.
+/// The state, other than sockets, that one server leaves to the next.
 struct Estate {
     var generation: Int
     /// The number of the last line.
     var lastNumber: Int
     /// The port at which the server listens.
     var port: UInt16
-    /// The parts that have arrived of the lines of half-served clients.
+    /// The parts of lines that half-served clients have sent.
     var texts: [String]
 
     init(generation: Int, lastNumber: Int, port: UInt16, texts: [String]) {

@@ -3,9 +3,9 @@ internal import RunLoops
 internal import Synchronization
 internal import TestSupport
 
-/// Sixty-four pipes that are written to without pause, among thousands of descriptors that are never ready.
+/// Continuous writes to sixty-four pipes, among thousands of descriptors that are never ready.
 ///
-/// Sources are invalidated and replaced by new ones while bytes are under way.
+/// Sources are invalidated and replaced by new ones while bytes are in flight.
 final class DescriptorLoad: Load {
     private static let connections = 64
 
@@ -24,7 +24,7 @@ final class DescriptorLoad: Load {
         idle = min(10_000, max(0, (DescriptorLimit.raise() - DescriptorLimit.open) / 4))
     }
 
-    /// One reading end, and the source that watches a duplicate of it; used on the loop's thread only.
+    /// A reading end, and the source that watches a duplicate of it, used on the loop's thread only.
     private final class Connection {
         private let end: CInt
         private let tally: Tally
@@ -51,7 +51,7 @@ final class DescriptorLoad: Load {
         private func read(_ source: DescriptorSource) {
             // Reads until the pipe is empty: half of the sources are edge-triggered.
             while true {
-                // Safe: the kernel fills at most the whole of our own buffer.
+                // Safe: the kernel fills at most the length of a local buffer.
                 let count = unsafe Glibc.read(end, &bytes, bytes.count)
                 if count <= 0 { break }
                 for byte in bytes.prefix(count) {
@@ -76,7 +76,7 @@ final class DescriptorLoad: Load {
             readingEnds.append(ends[0])
             writingEnds.append(ends[1])
         }
-        // Nothing is written to this pipe, so that no duplicate of its reading end is ever ready.
+        // Nothing is written to this pipe, so that its reading end is never ready.
         let silent = try Self.makePipe()
         defer { close(silent[0]) }
         try thread.runLoop.performAndWait { [tally, idle, readingEnds] in
@@ -99,7 +99,7 @@ final class DescriptorLoad: Load {
                 let index = Int.random(in: 0..<own.count, using: &random)
                 let length = Int.random(in: 1...512, using: &random)
                 let bytes = (0..<length).map { next[index] &+ UInt8(truncatingIfNeeded: $0) }
-                // Safe: the kernel reads `length` bytes of our own buffer. A full pipe takes only some of them, or none.
+                // Safe: the kernel reads `length` bytes of a local buffer. A full pipe accepts some of them, or none.
                 let count = max(0, unsafe write(own[index], bytes, length))
                 next[index] &+= UInt8(truncatingIfNeeded: count)
                 tally.sent.add(count, ordering: .relaxed)
@@ -108,10 +108,10 @@ final class DescriptorLoad: Load {
         ends.withLock { $0 = writingEnds + [silent[1]] }
     }
 
-    /// Returns the reading and the writing end of a new pipe, neither of which blocks.
+    /// Returns the reading and the writing end of a new pipe, both non-blocking.
     private static func makePipe() throws -> [CInt] {
         var ends: [CInt] = [0, 0]
-        // Safe: the kernel fills the two elements.
+        // Safe: the kernel fills two elements.
         if unsafe pipe(&ends) != 0 { throw SystemError(call: "pipe", code: errno) }
         for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
         return ends

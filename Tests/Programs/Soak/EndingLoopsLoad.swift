@@ -1,14 +1,14 @@
 internal import RunLoops
 internal import Synchronization
 
-/// Two threads make loops, give them work, and end them before the work is done.
+/// Two threads make loops, perform blocks on them, and end them before all blocks have run.
 final class EndingLoopsLoad: Load {
     let name = "loops ended"
     let remark = "loops end before all their blocks have run; no block outlives its loop"
     let tally = Tally()
     private let senders = Senders(2)
 
-    /// An object that a block captures: it must be released with the block, run or not.
+    /// An object that a block captures, and that must be released with the block, run or not.
     private final class Held: Sendable {
         private let alive: Counted
         init(_ alive: Counted) {
@@ -53,7 +53,7 @@ final class EndingLoopsLoad: Load {
                     tally.fault("a block ran after its loop's end")
                 }
                 withExtendedLifetime(later) {}
-                // Only this scope still holds `later`.
+                // At this point, only this scope holds `later`.
                 if alive.value.load(ordering: .acquiring) != 1 {
                     tally.fault("\(alive.value.load(ordering: .acquiring) - 1) blocks outlive their loop")
                 }

@@ -2,31 +2,31 @@ internal import Glibc
 internal import Synchronization
 internal import TestSupport
 
-/// One kind of work that a soak puts on loops, without pause and together with all other kinds.
+/// A kind of work that the soak gives to loops, continuously and together with all other kinds.
 protocol Load: AnyObject, Sendable {
     /// The name that the report uses.
     var name: String { get }
     var tally: Tally { get }
 
-    /// The parts of the load, for the report.
+    /// A description of the load, for the report.
     var remark: String { get }
 
     /// Starts the load.
     ///
     /// - Parameter seed: The seed of all random decisions.
-    /// - Throws: The refusal of the system if it has no thread or descriptor left.
+    /// - Throws: The error of the system if no thread or descriptor is left.
     func start(seed: UInt64) throws
 
-    /// Sends no more work, waits until all of it has arrived, and releases everything.
+    /// Stops sending, waits until all work has arrived, and releases all objects.
     func stop()
 }
 
 extension SplitMix64 {
-    /// Returns true once in so many calls, at random.
+    /// Returns true at random, on average once in this number of calls.
     mutating func onceIn(_ times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
 }
 
-/// Threads that send work until they are stopped.
+/// Threads that repeat a step until they are stopped.
 final class Senders: Sendable {
     private let count: Int
     private let threads = Mutex<[BareThread]>([])
@@ -34,11 +34,11 @@ final class Senders: Sendable {
 
     init(_ count: Int) { self.count = count }
 
-    /// Starts the threads, each of which repeats one step.
+    /// Starts the threads.
     ///
     /// - Parameters:
-    ///   - seed: The seed of all random decisions; each thread derives its own.
-    ///   - prepare: Called on each thread with its number; returns the step that the thread repeats.
+    ///   - seed: The seed of all random decisions. Each thread derives its own.
+    ///   - prepare: Called on each thread with its number. It returns the step that the thread repeats.
     /// - Throws: `SystemError` if the system has no thread left.
     func start(
         seed: UInt64, _ prepare: @escaping @Sendable (Int) -> (inout SplitMix64) -> Void
@@ -49,7 +49,7 @@ final class Senders: Sendable {
                 let step = prepare(index)
                 while !isStopped.load(ordering: .relaxed) {
                     step(&random)
-                    // Pauses let loops fall asleep, so that they are woken, too.
+                    // The pauses let loops sleep, so that wake-ups occur, too.
                     if random.onceIn(64) { usleep(1_000 * UInt32.random(in: 1...3, using: &random)) }
                 }
             }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// A thousand loops that live as long as the soak, each of which sleeps until a block arrives now and then.
+/// A thousand loops for the whole soak, each of which sleeps until a block arrives from time to time.
 final class ManyLoopsLoad: Load {
     let name = "loops kept"
     let tally = Tally()

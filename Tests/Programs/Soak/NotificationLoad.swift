@@ -21,7 +21,7 @@ final class NotificationLoad: Load {
         queueThread = try RunLoopThread(name: "soak queue")
     }
 
-    /// The notifications of each thread as one observer sees them.
+    /// The notifications of each thread, as one observer receives them.
     private final class Sequences: Sendable {
         private let all = Mutex((0..<4).map { _ in SenderSequence() })
 
@@ -74,7 +74,7 @@ final class NotificationLoad: Load {
                         postingStyle: .asap, coalesceMask: [])
                     enqueued += 1
                 }
-                // Bounds the notifications under way: observers and queues keep any number.
+                // Limits the notifications in flight, because observers and queues keep any number.
                 if random.onceIn(4) {
                     do {
                         try center.postAndWait(
@@ -82,13 +82,13 @@ final class NotificationLoad: Load {
                         try queueThread.runLoop.performAndWait(before: .now + .seconds(60)) {}
                     } catch { tally.fault("a post that waits failed: \(error)") }
                 }
-                // Also waits for the observers whose loops are behind.
+                // Waits for observers whose loops are behind, too.
                 while tally.missing < -200_000 { sched_yield() }
             }
         }
     }
 
-    /// Adds an observer on a loop and removes it, repeatedly, on that loop's thread.
+    /// Adds observers on a loop, and removes each of them after some time, on the loop's thread.
     private func churn(on thread: RunLoopThread, seed: UInt64) throws {
         try thread.runLoop.performAndWait { [center, tally] in
             var random = SplitMix64(seed: seed)
@@ -107,7 +107,7 @@ final class NotificationLoad: Load {
         }
     }
 
-    /// Released when the load stops.
+    /// The observations of the load, until it stops.
     private let observations = Mutex<[ObservationToken]>([])
 
     func stop() {

@@ -4,7 +4,7 @@ internal import TestSupport
 
 /// Four threads perform blocks on two loops: one by one, several at once, in a mode, waiting for the result, and after a delay.
 final class PerformLoad: Load {
-    /// The blocks of each thread as one loop sees them.
+    /// The blocks of each thread, as one loop runs them.
     private final class Sequences: Sendable {
         private let all = Mutex((0..<4).map { _ in SenderSequence() })
 
@@ -28,7 +28,7 @@ final class PerformLoad: Load {
             return { random in
                 let target = Int.random(in: 0..<2, using: &random)
                 let (loop, sequences) = (threads[target].runLoop, sequences[target])
-                /// The next numbered block.
+                /// Returns the next numbered block.
                 func block() -> @Sendable () -> Void {
                     tally.sendOne()
                     let number = numbers[target]
@@ -42,7 +42,7 @@ final class PerformLoad: Load {
                 case 6: Self.wait(for: loop, block(), tally)
                 default: Self.delay(on: loop, &random, tally)
                 }
-                // Bounds the blocks under way: a loop keeps any number of them.
+                // Limits the blocks in flight, because a loop keeps any number.
                 if random.onceIn(4) { Self.wait(for: loop, {}, tally) }
             }
         }
@@ -58,7 +58,7 @@ final class PerformLoad: Load {
         } catch { tally.fault("a wait for a block failed: \(error)") }
     }
 
-    /// Performs a block after a delay, and cancels it half of the time.
+    /// Performs a block after a delay, and cancels half of these blocks.
     private static func delay(on loop: RunLoop, _ random: inout SplitMix64, _ tally: Tally) {
         let delay = Duration.microseconds(Int.random(in: 0...3_000, using: &random))
         let date = ContinuousClock.now + delay

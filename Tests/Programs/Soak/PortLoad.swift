@@ -2,9 +2,9 @@ internal import RunLoops
 internal import Synchronization
 internal import TestSupport
 
-/// Eight threads send to two ports without pause, so that both ports are mostly full and senders block.
+/// Eight threads send continuously to two ports, so that both ports are mostly full and senders block.
 ///
-/// Now and then a handler runs its loop, or removes the port from it and adds it again.
+/// From time to time, a handler runs its loop, or removes the port and adds it again.
 final class PortLoad: Load {
     private struct Message {
         let sender: Int

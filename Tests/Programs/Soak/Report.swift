@@ -4,9 +4,9 @@ internal import Synchronization
 /// The result of a soak.
 struct Report {
     let seed: UInt64
-    /// The tallies outlive their loads.
+    /// The tallies of the loads, which outlive the loads.
     let loads: [(name: String, tally: Tally)]
-    /// Faults that belong to no single load.
+    /// Faults that do not belong to one load.
     var faults: [String] = []
     var growth: Growth?
     var slowHandlers = 0
@@ -16,7 +16,7 @@ struct Report {
         self.loads = loads
     }
 
-    /// One line about the process while the loads run.
+    /// A line about the process while the loads run.
     func line(_ sample: Resources) -> String {
         let total = loads.reduce(0) { $0 + $1.tally.received.load(ordering: .relaxed) }
         return String(
@@ -25,9 +25,9 @@ struct Report {
             Double(sample.resident) / 1_048_576, sample.descriptors, sample.threads)
     }
 
-    /// Prints all of it.
+    /// Prints the report.
     ///
-    /// - Returns: True if nothing failed.
+    /// - Returns: True if there was no fault.
     func print() -> Bool {
         var passed = faults.isEmpty && growth?.faults.isEmpty ?? true
         Swift.print("load                received          lost  twice  out of order")
@@ -54,7 +54,7 @@ struct Report {
     }
 }
 
-/// Detects loads from which nothing has arrived for a minute.
+/// Detects loads of which nothing has arrived for a minute.
 struct StallDetector {
     private var last: [(received: Int, since: Date)]
 

@@ -3,11 +3,11 @@ internal import TestSupport
 
 /// The resources that the process uses at one moment.
 struct Resources {
-    /// Seconds since the soak began.
+    /// The seconds since the soak began.
     let time: Double
-    /// Bytes that malloc has handed out and not taken back.
+    /// The number of bytes that are allocated with malloc.
     let allocated: Int
-    /// Bytes of memory that the kernel has given to the process.
+    /// The number of bytes of resident memory.
     let resident: Int
     let descriptors: Int
     let threads: Int
@@ -29,15 +29,15 @@ struct Resources {
     }
 }
 
-/// The descriptors that this process may open.
+/// The limit on the descriptors of this process.
 enum DescriptorLimit {
-    /// Raises the limit as far as the system allows without asking for more rights.
+    /// Raises the limit as far as an unprivileged process can.
     ///
-    /// - Returns: The limit.
+    /// - Returns: The new limit.
     static func raise() -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
-        // Safe, all three: the kernel reads and fills our own value.
+        // Safe, all three: the kernel reads and fills a local variable.
         unsafe getrlimit(resource, &limit)
         limit.rlim_cur = limit.rlim_max
         unsafe setrlimit(resource, &limit)
@@ -45,7 +45,7 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// The number of open descriptors, with the one that counting them takes.
+    /// The number of open descriptors, including the one that the count itself uses.
     static var open: Int { Resources.entries(of: "/proc/self/fd") }
 }
 
@@ -53,10 +53,10 @@ enum DescriptorLimit {
 struct Growth {
     let allocated: Int
     let descriptors: Int
-    /// The bytes that were allocated in the middle, which the growth is compared with.
+    /// The number of bytes that were allocated in the middle, with which the end is compared.
     private let before: Int
 
-    /// Compares the medians of the second and the last quarter of the samples.
+    /// Compares the median of the second quarter of the samples with that of the last one.
     ///
     /// The first quarter is the warm-up.
     init?(_ samples: [Resources]) {
@@ -71,7 +71,7 @@ struct Growth {
         descriptors = median(last, \.descriptors) - median(middle, \.descriptors)
     }
 
-    /// Growth beyond the ups and downs of messages under way.
+    /// Growth that exceeds the variation due to messages in flight.
     var faults: [String] {
         var faults: [String] = []
         if allocated > before / 4 + 4 << 20 { faults.append("memory grows by \(allocated) bytes") }

@@ -2,10 +2,10 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// Signals, which merge: the handler must see the number of the last one, however many were sent.
+/// Signals that merge: the handler must see the last number, whatever the number of signals.
 ///
-/// A sender stores a number and signals. Now and then it waits until the handler has seen the number. If a
-/// signal were lost between a sleep and a wake-up, the sender would wait until its deadline.
+/// A sender stores a number and signals. From time to time, the sender waits until the handler has seen the number. If a signal
+/// between a sleep and a wake-up were lost, the sender would wait until its deadline.
 final class SignalLoad: Load {
     let name = "signals"
     let remark = "sources and ports without messages; the handler sees the last number"

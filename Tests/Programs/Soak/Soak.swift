@@ -2,10 +2,10 @@ internal import Foundation
 internal import RunLoops
 internal import Synchronization
 
-/// Puts every kind of load on loops at once for minutes, and counts what is lost.
+/// Gives every kind of load to loops at once for minutes, and counts losses.
 ///
-/// Nothing is measured. The program fails if something is lost, arrives twice or out of order, or stops
-/// arriving, or if memory or descriptors grow.
+/// The program measures no times. It fails if work is lost, arrives twice or out of order, or stops arriving, or if memory or
+/// descriptors grow.
 @main struct Soak {
     private static let usage = """
         usage: Soak [--minutes 10] [--seed NUMBER] [--only LOADS]
@@ -20,7 +20,7 @@ internal import Synchronization
                      \(loads.map(\.key).joined(separator: ","))
         """
 
-    /// The many loops come last: they take a share of the descriptors that are left.
+    /// The many loops are last, because they use a share of the remaining descriptors.
     private static let loads: KeyValuePairs<String, @Sendable () throws -> any Load> = [
         "ports": { try PortLoad() }, "performs": { try PerformLoad() }, "timers": { try TimerLoad() },
         "notifications": { try NotificationLoad() }, "signals": { try SignalLoad() },
@@ -40,7 +40,7 @@ internal import Synchronization
         if try !soak.run() { exit(1) }
     }
 
-    /// Reads the command line; `nil` if it is not understood.
+    /// Reads the command line; nil if it is invalid.
     private init?(_ arguments: ArraySlice<String>) {
         var rest = arguments
         while let option = rest.popFirst() {
@@ -63,7 +63,7 @@ internal import Synchronization
 
     /// Runs the loads, and prints the result.
     ///
-    /// - Returns: False if anything failed.
+    /// - Returns: False if there was a fault.
     private func run() throws -> Bool {
         let before = Resources.now(0)
         var loads = try Self.loads.filter { only?.contains($0.key) ?? true }.map { try $0.value() }
@@ -90,12 +90,12 @@ internal import Synchronization
         // A load that hangs cannot be stopped.
         if report.faults.isEmpty {
             for load in loads { load.stop() }
-            // Releases the loops, too: a loop keeps a descriptor for as long as there is a reference to it.
+            // The loops are released, too: a loop has descriptors as long as it is referenced.
             loads = []
             watchdog.stop()
             let after = Resources.now(Date.now.timeIntervalSince(start))
             print("after the end:", report.line(after))
-            // Some libraries keep descriptors open once they have been used.
+            // Some libraries keep descriptors open after their first use.
             if after.descriptors > before.descriptors + 16 {
                 report.faults.append("\(after.descriptors - before.descriptors) descriptors are left open")
             }

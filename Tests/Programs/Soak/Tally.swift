@@ -3,15 +3,15 @@ internal import Synchronization
 
 /// Counts the work that one load has sent to loops, and the work that has arrived.
 ///
-/// Any thread may count.
+/// Any thread can count.
 final class Tally: Sendable {
-    /// The work that was sent and must arrive, each piece exactly once.
+    /// The number of sent pieces of work, each of which must arrive exactly once.
     let sent = Atomic<Int>(0)
-    /// The work that has arrived.
+    /// The number of pieces that have arrived.
     let received = Atomic<Int>(0)
-    /// The pieces that have arrived once more.
+    /// The number of pieces that have arrived again.
     let twice = Atomic<Int>(0)
-    /// The pieces that have arrived after a later one of the same thread.
+    /// The number of pieces that have arrived after a later piece of the same thread.
     let misordered = Atomic<Int>(0)
 
     private let faultList = Mutex<[String]>([])
@@ -19,7 +19,6 @@ final class Tally: Sendable {
     /// The other faults, at most twenty of them.
     var faults: [String] { faultList.withLock { $0 } }
 
-    /// Adds a fault.
     func fault(_ what: String) {
         faultList.withLock { if $0.count < 20 { $0.append(what) } }
     }
@@ -27,12 +26,12 @@ final class Tally: Sendable {
     func sendOne() { sent.add(1, ordering: .relaxed) }
     func receiveOne() { received.add(1, ordering: .relaxed) }
 
-    /// The number of pieces that have not arrived, negated; a piece still missing after everything had time to arrive is lost.
+    /// The number of missing pieces, negated; a piece that is still missing after all had time to arrive is lost.
     var missing: Int {
         received.load(ordering: .acquiring) - twice.load(ordering: .relaxed) - sent.load(ordering: .acquiring)
     }
 
-    /// Waits until everything that was sent has arrived, or until nothing has arrived for 20 seconds.
+    /// Waits until all sent pieces have arrived, or until nothing has arrived for 20 seconds.
     func settle() {
         var last = -1
         var quietSince = Date.now
@@ -46,10 +45,10 @@ final class Tally: Sendable {
     }
 }
 
-/// The numbers of one sender as one receiver sees them: each must arrive once, and in order.
+/// The numbers of one sender that one receiver gets, each of which must arrive once and in order.
 struct SenderSequence {
     private var expected = 0
-    /// The numbers that were left out so far.
+    /// The numbers that have not arrived, although later ones have.
     private var skipped: Set<Int> = []
 
     mutating func receive(_ number: Int, for tally: Tally) {
@@ -68,7 +67,7 @@ struct SenderSequence {
     }
 }
 
-/// A flag that is set at most once, by any thread.
+/// A flag that any thread can set, and that stays set.
 final class Latch: Sendable {
     private let value = Atomic(false)
 
@@ -76,7 +75,7 @@ final class Latch: Sendable {
 
     /// Sets the flag.
     ///
-    /// - Returns: True if it was set already.
+    /// - Returns: True if the flag was already set.
     @discardableResult
     func set() -> Bool { value.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -4,7 +4,7 @@ internal import TestSupport
 
 /// A hundred thousand timers in one loop.
 ///
-/// Each timer that fires is replaced by a new one, and moves or replaces another one.
+/// Each timer that fires is replaced by a new one, and moves or replaces another timer.
 final class TimerLoad: Load {
     let name = "timers"
     let remark = "100,000 in one loop, never early; each fire moves or replaces another one"
@@ -12,12 +12,12 @@ final class TimerLoad: Load {
     private let thread: RunLoopThread
     private static let count = 100_000
 
-    /// The timers; used on the loop's thread only.
+    /// The timers, which only the loop's thread uses.
     private final class Timers {
         private let tally: Tally
         private var random: SplitMix64
         private var all: [Timer] = []
-        /// True for each timer that is set and has not fired.
+        /// For each timer, true if it is set and has not fired.
         private var planned: [Bool] = []
 
         init(_ tally: Tally, seed: UInt64) {

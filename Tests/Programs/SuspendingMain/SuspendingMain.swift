@@ -18,7 +18,7 @@ import TestSupport
         }
     }
 
-    /// Until the first `await`, nothing is different.
+    /// Before the first `await`, everything works as in any program.
     private static func runBefore() {
         DispatchQueue.main.async { tell("main queue:", here()) }
         Task { @MainActor in
@@ -32,7 +32,7 @@ import TestSupport
         Timer.scheduledTimer(withTimeInterval: .zero, repeats: true) { _ in tell("timer") }
     }
 
-    /// The thread has ended, or is about to.
+    /// Expects that the main loop has ended or is about to end.
     private static func expectEnd() async {
         do { try await RunLoop.main.performAndWait {} } catch { tell("waited:", error) }
         tell("performed:", RunLoop.main.perform {})

@@ -1,4 +1,4 @@
-// A main.swift that awaits outside of functions, and so is an asynchronous main.
+// A main.swift that awaits outside of functions, and is therefore an asynchronous main.
 
 import RunLoops
 import TestSupport
