@@ -6,9 +6,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Recordings of simulations: on the simulation's clock, the same for the same seed.
+/// Recordings of simulations have the simulation's clock, and are equal for equal seeds.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct SimulatedRecordingTests {
-    /// The recording of two workers that answer each other while a timer ticks, a line for each event.
+    /// Records two workers that answer each other while a timer ticks, and returns a line for each event.
     private static func trace(seed: UInt64) throws -> [String] {
         try LoopSimulation.run(seed: seed) { simulation in
             let recorder = try FlightRecorder(keeping: .seconds(86_400), detail: .everything)
@@ -48,7 +48,7 @@ import Testing
         let ticks = trace.filter { $0.contains("mark tick") }.map { $0.split(separator: ":")[1].prefix(6) }
         #expect(ticks == [" 60.0 ", " 120.0", " 180.0"])
         #expect(trace.contains { $0.contains("handler(block)") && $0.contains("waited 0.0 seconds") })
-        // The worker that waits for the other one sleeps in between.
+        // The waiting worker sleeps meanwhile.
         #expect(trace.contains { $0.contains("left") && $0.contains("sleep") })
     }
 

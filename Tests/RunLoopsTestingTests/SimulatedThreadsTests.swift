@@ -7,9 +7,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Several threads of a simulation, of which one runs at a time.
+/// Several threads of a simulation, one of which runs at a time.
 @Suite struct SimulatedThreadsTests {
-    /// The entries of two threads in one log, in the order that a seed decides.
+    /// The entries that two threads add to one log, in the order that the seed decides.
     private static func log(seed: UInt64) throws -> [String] {
         try LoopSimulation.run(seed: seed) { simulation in
             let log = Log<String>()
@@ -57,7 +57,7 @@ import Testing
             let worker = try RunLoopThread(name: "worker")
             let inner = try worker.runLoop.performAndWait { try RunLoopThread(name: "inner") }
             #expect(try inner.runLoop.performAndWait { 42 } == 42)
-            // The two wait for each other's answers, one after the other.
+            // The first worker waits for the second, which answers at once.
             let answer = try worker.runLoop.performAndWait { try inner.runLoop.performAndWait { 6 * 7 } }
             #expect(answer == 42)
             let start = simulation.now
@@ -73,7 +73,7 @@ import Testing
             let start = simulation.now
             let worker = try RunLoopThread(name: "worker")
             let loop = worker.runLoop
-            // Its handler does not return for ten seconds.
+            // The handler of the worker does not return for ten seconds.
             loop.perform { loop.run(in: .init("busy elsewhere"), until: RunLoop.now + .seconds(10)) }
             loop.perform(inModes: [.init("busy elsewhere")]) {
                 let keep = Timer(timeInterval: .seconds(100), repeats: true) { _ in }
@@ -92,7 +92,7 @@ import Testing
         seed: UInt64
     ) throws {
         try LoopSimulation.run(seed: seed) { simulation in
-            // Little room, so that senders wait.
+            // The queue is small, so that senders wait.
             let port = Port<(sender: Int, number: Int)>(queueLimit: 2)
             let received = Log<(sender: Int, number: Int)>()
             let receiver = try RunLoopThread(name: "receiver")
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test func `a defect that needs a certain order is found by some seed, always the same`() throws {
-        /// Two threads add to a number that they read in one block and write in another.
+        /// The sum that two threads compute when each reads it in one block and writes it in another.
         func sum(seed: UInt64) throws -> Int {
             try LoopSimulation.run(seed: seed) { simulation in
                 let total = Shared()
@@ -197,7 +197,6 @@ import Testing
             for name in ["a", "b"] {
                 let thread = try RunLoopThread(name: name)
                 try thread.runLoop.performAndWait { RunLoop.current.addEndHandler { ended.add(name) } }
-                // In a run inside a handler.
                 thread.runLoop.perform { thread.runLoop.run(until: .distantFuture) }
             }
             try RunLoopThread.detach(name: "c") { loop in

@@ -5,7 +5,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A clock that is moved by hand, and what follows it.
+/// A clock that the test moves, and the work that becomes due.
 @Suite struct SimulatedTimeTests {
     @Test func `a timer of a day fires each hour at its date, and no time passes`() throws {
         let before = ContinuousClock.now
@@ -97,7 +97,6 @@ import Testing
             #expect(loop.run(in: .default, until: RunLoop.now + .seconds(600)) == .timedOut)
             #expect(ticks == 10)
             #expect(simulation.now == start + .seconds(600))
-            // In a handler, too.
             loop.perform { loop.run(until: RunLoop.now + .seconds(60)) }
             simulation.settle()
             #expect(simulation.now == start + .seconds(660))
@@ -160,7 +159,7 @@ import Testing
             }
             #expect(RunLoop.current == loop)
             #expect(ran.entries.isEmpty)
-            // The other one has ended.
+            // The other loop has ended.
             #expect(!other.perform {})
             loop.run(until: .now)
             #expect(ran.entries == [true])

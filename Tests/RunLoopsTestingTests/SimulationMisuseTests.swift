@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Misuses that end the program, and their messages.
+/// Misuse ends the program with a message.
 @Suite struct SimulationMisuseTests {
     @Test func `time cannot be moved in a handler`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -67,7 +67,7 @@ import Testing
 }
 
 extension ExitTest.Result? {
-    /// True if the process wrote this before it ended.
+    /// True if the process wrote these words before it ended.
     func says(_ words: String) -> Bool {
         guard let self else { return false }
         return String(decoding: self.standardErrorContent, as: UTF8.self).contains(words)

@@ -6,7 +6,7 @@ import Testing
 
 /// The code of the articles and of the landing page.
 @Suite struct TestingSnippets {
-    /// A session that closes when it is not used for long.
+    /// A session that closes after a time without use.
     private final class Session {
         private(set) var isOpen = true
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// An account that belongs to a thread.
+    /// An account that only one thread uses.
     private final class Account: Sendable {
         private let thread: RunLoopThread
         private let total = Shared()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Requests that are awaited: as those that block, and no thread waits.
+/// Tasks that await replies get the same results as threads that block, and occupy no thread.
 @Suite struct AsyncRequestTests {
-    /// Has a loop's port answer with what a function says.
+    /// Adds a port to a loop, with a handler that answers the requests.
     private func serve(
         _ port: Port<Question<Int>>, on loop: RunLoop, _ handler: @escaping @Sendable (Question<Int>) -> Void
     ) async throws {
@@ -40,7 +40,7 @@ import Testing
                         }
                     }
                 }
-                // All but one are in the line, though there are not so many threads.
+                // All tasks but one are in line, although there are fewer threads.
                 await comesToBe("all but one are in line") { waitingSenders(at: port) == 399 }
                 do { try await serve(port, on: thread.runLoop) { $0.reply.send($0.number) } } catch {
                     Issue.record(error)
@@ -68,7 +68,7 @@ import Testing
                 try await serve(port, on: far.runLoop) { $0.reply.send(6) }
                 let resident = Resident(near.runLoop)
                 for _ in 0..<100 { #expect(try await resident.ask(port) == 6) }
-                // Once there and once back: one job for each answer, or none if it comes before the task sleeps.
+                // One job wakes the task for each answer, or none if the answer arrives before the task suspends.
                 let before = near.runLoop.statistics.messages
                 try await resident.ask(port, times: 100)
                 #expect(near.runLoop.statistics.messages - before <= 101)
@@ -82,7 +82,7 @@ import Testing
             let kept = Log<Question<Int>>()
             try await serve(port, on: thread.runLoop) { if $0.number == 1 { kept.add($0) } }
             await #expect(throws: RequestError.noReply) { _ = try await port.request { Question(reply: $0) } }
-            // Until one was asked before its deadline; the others are never answered.
+            // Until one request was received before its deadline. The others are never answered.
             while kept.entries.isEmpty {
                 let deadline = ContinuousClock.now + .milliseconds(10)
                 await #expect(throws: RequestError.timedOut) {
@@ -159,10 +159,10 @@ import Testing
     }
 }
 
-/// Waits until something holds, and leaves the thread to the tasks that bring it about.
+/// Waits until a condition holds, and yields the thread to other tasks meanwhile.
 private func comesToBe(_ what: String, _ holds: () -> Bool) async {
     let end = ContinuousClock.now + .seconds(30)
-    // Between two turns of this task all others have theirs, and those may be long.
+    // Between two turns of this task, all other tasks have a turn, and those can be long.
     var turns = 0
     while !holds() {
         if turns > 1_000, ContinuousClock.now > end {
@@ -175,7 +175,7 @@ private func comesToBe(_ what: String, _ holds: () -> Bool) async {
 }
 
 extension Resident {
-    /// Asks from inside the actor.
+    /// Sends a request from inside the actor.
     fileprivate func ask(_ port: Port<Question<Int>>) async throws -> Int {
         var asked = 0
         let answer = try await port.request { reply in
@@ -188,7 +188,7 @@ extension Resident {
         return answer
     }
 
-    /// Asks so often, and does nothing else.
+    /// Sends a number of requests, and nothing else.
     fileprivate func ask(_ port: Port<Question<Int>>, times: Int) async throws {
         for _ in 0..<times { _ = try await port.request { Question(reply: $0) } }
     }

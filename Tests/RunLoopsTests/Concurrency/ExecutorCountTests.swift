@@ -3,9 +3,9 @@ import Testing
 
 @testable import RunLoops
 
-/// The cost of a hop in counts that are the same on every machine: allocations, and writes to the kernel.
+/// The cost of a hop in numbers that are equal on every machine: allocations, and writes to the kernel.
 @Suite(.timeLimit(.minutes(60)), .enabled(if: Allocations.areCounted)) struct ExecutorCountTests {
-    /// An actor that counts what its thread allocates.
+    /// An actor that counts the allocations of its thread.
     private actor Meter {
         private let loop: RunLoop
 
@@ -14,17 +14,17 @@ import Testing
         // Safe: the actor holds the loop.
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-        /// The number of allocations that this thread has made.
+        /// The number of allocations of this thread.
         var total: Int { Allocations.total }
 
-        /// The number of calls, without which the compiler would leave out the hop to an empty method.
+        /// The number of calls, without which the compiler would omit the hop to an empty method.
         private var touches = 0
 
         func touch() { touches += 1 }
 
-        /// The allocations of this thread, and of another actor's thread, during calls of that actor.
+        /// Counts the allocations of this thread, and of another actor's thread, during calls of that actor.
         ///
-        /// Called from an actor: an answer to code on the default executor would allocate on that thread.
+        /// Call this from an actor: a reply to code on the default executor would allocate on the other thread.
         func allocations(calling other: Meter, times: Int) async -> (here: Int, there: Int) {
             let there = await other.total
             let here = Allocations.total
@@ -49,12 +49,12 @@ import Testing
         try await withLoopThread { thread in
             try await withLoopThread { second in
                 let (one, other) = (Meter(thread.runLoop), Meter(second.runLoop))
-                // A thread's first messages take slabs, which come back and are used again.
+                // The first messages of a thread allocate slabs, which return and are reused.
                 for _ in 0..<3 { _ = await one.allocations(calling: other, times: 1_000) }
                 let messages = second.runLoop.statistics.messages
                 let allocations = await one.allocations(calling: other, times: 1_000)
                 #expect(second.runLoop.statistics.messages - messages >= 1_000)
-                // A slab now and then, where one that was used is still on its way back.
+                // A slab is allocated now and then, while a used one is on its way back.
                 #expect(allocations.0 + allocations.1 < 10 || !isOptimized)
             }
         }
@@ -69,7 +69,7 @@ import Testing
                 var least = Int.max
                 for _ in 0..<5 {
                     let before = Allocations.total
-                    // There and back, both by the loop's own thread.
+                    // The loop's own thread enqueues both the hop and the return.
                     for _ in 0..<1_000 { await meter.touch() }
                     least = min(least, Allocations.total - before)
                 }

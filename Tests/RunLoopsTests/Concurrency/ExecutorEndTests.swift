@@ -5,7 +5,7 @@ import Testing
 
 /// The jobs of actors whose loop's thread ends.
 @Suite(.timeLimit(.minutes(60))) struct ExecutorEndTests {
-    /// An actor that owns the thread that it lives on.
+    /// An actor that owns the thread on which it lives.
     private actor Owner {
         private let thread: RunLoopThread
         private let log: Log<String>
@@ -21,7 +21,7 @@ import Testing
             unsafe thread.runLoop.asUnownedSerialExecutor()
         }
 
-        /// Stays for the length of a yield.
+        /// Suspends once during the call.
         func call() async -> Bool {
             calls += 1
             await Task.yield()
@@ -43,7 +43,7 @@ import Testing
             do {
                 let owner = try Owner(log)
                 ended = await owner.ended
-                // No task awaits these: the calls themselves keep the actor.
+                // No task awaits these calls, so only the calls themselves keep the actor alive.
                 for _ in 0..<3 { Task { #expect(await owner.call()) } }
                 _ = await owner.call()
             }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The moments at which a loop runs the jobs of tasks and actors, among its other work.
+/// The order in which a loop runs the jobs of tasks and actors, among its other work.
 @Suite(.timeLimit(.minutes(60))) struct ExecutorOrderTests {
     @Test func `jobs and blocks of another thread keep their order`() throws {
         let loop = LoopActor.loop
@@ -80,7 +80,7 @@ import Testing
                 Task(executorPreference: loop.taskExecutor) { log.add("task") }
                 loop.add(
                     Timer(timeInterval: .zero, repeats: false) { _ in log.add("timer") }, forMode: .default)
-                // Until nothing is left: jobs that wait do not keep the run alive.
+                // The nested run finishes: waiting jobs do not keep it alive.
                 #expect(nestedRun(of: loop) == .finished)
                 enqueue("job 2")
                 #expect(nestedRun(of: loop) == .finished)
@@ -180,5 +180,5 @@ import Testing
     }
 }
 
-/// A run inside a handler that the compiler would refuse in a task.
+/// A nested run in a function of its own, because the compiler would reject it in a task.
 private func nestedRun(of loop: RunLoop) -> RunLoop.RunResult { loop.run(in: .default, until: .hang) }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Many hops of many tasks between loops and the default executor: none lost, each task's in order.
+/// Many hops of many tasks between loops and the default executor: each hop arrives, in the order of its task.
 ///
-/// The environment variable RUNLOOPS_STRESS_HOPS says how many, up to 100,000,000.
+/// The environment variable RUNLOOPS_STRESS_HOPS sets their number, up to 100,000,000.
 @Suite(.timeLimit(.minutes(60))) struct ExecutorStressTests {
     @Test(arguments: [1, 4, 16]) func `every hop arrives, on the right thread and in order`(tasks: Int)
         async throws
@@ -18,7 +18,7 @@ import Testing
                 let between = Crossroads(tasks)
                 await withTaskGroup(of: Void.self) { group in
                     for task in 0..<tasks {
-                        // Half of them prefer a loop between their calls, and so come from there.
+                        // Half of the tasks prefer a loop, and return to it between their calls.
                         let executor = task.isMultiple(of: 2) ? nil : left.runLoop.taskExecutor
                         group.addTask(executorPreference: executor) {
                             for round in 0..<rounds {
@@ -64,12 +64,12 @@ import Testing
     }
 
     private var hopCount: Int {
-        // Safe: the environment is not changed while tests run.
+        // Safe: the environment does not change while tests run.
         let given = unsafe getenv("RUNLOOPS_STRESS_HOPS").flatMap { unsafe Int(String(cString: $0)) }
         return min(given ?? 20_000, 100_000_000)
     }
 
-    /// The numbers that came from each task.
+    /// The numbers that have arrived from each task.
     private struct Arrivals {
         private var next: [Int]
         private var outOfOrder = 0
@@ -88,7 +88,7 @@ import Testing
     private actor Place {
         private let loop: RunLoop
         private(set) var log: Arrivals
-        /// Arrivals on another thread.
+        /// The number of arrivals on another thread.
         private(set) var strays = 0
 
         init(_ loop: RunLoop, _ tasks: Int) { (self.loop, log) = (loop, Arrivals(tasks)) }
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// A stop on the default executor, or wherever the task prefers to be.
+    /// A stop on the default executor, or on the executor that the task prefers.
     private actor Crossroads {
         private(set) var log: Arrivals
         init(_ tasks: Int) { log = Arrivals(tasks) }

@@ -52,7 +52,7 @@ import Testing
         try await withLoopThread { thread in
             let log = Log<Bool>()
             do { _ = Owner(thread.runLoop, log) }
-            // Behind the deinit in line.
+            // This block is queued behind the deinitializer.
             try await thread.runLoop.performAndWait {}
             #expect(log.entries == [true])
         }
@@ -102,7 +102,7 @@ import Testing
         try onLoopThread { loop in
             let ran = Shared()
             loop.perform {
-                // The loop is awake as long as this block runs.
+                // The loop stays awake while this block runs.
                 let sender = Result {
                     try BareThread { for _ in 0..<1_000 { enqueueJob(on: loop) { ran.increment() } } }
                 }
@@ -137,7 +137,7 @@ import Testing
                 let end = ContinuousClock.now + .milliseconds(20)
                 while ContinuousClock.now < end {}
             }
-            // The job is timed after it has run.
+            // The time of a job is stored after the job has run.
             await yieldUntil("it is timed") { loop.statistics.longestHandler != nil }
             let longest = try #require(loop.statistics.longestHandler)
             #expect(longest.madeAt == "a job of a task or an actor")

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The isolation that a loop's handlers may assume: that of the actors that live on the loop.
+/// The isolation that handlers of a loop can assume: that of the actors on the loop.
 @Suite(.timeLimit(.minutes(60))) struct IsolationTests {
     @Test func `every handler of a loop may assume the isolation of its actors`() throws {
         try onLoopThread { loop in
@@ -46,7 +46,7 @@ import Testing
             loop.checkIsolated()
             try BareThread {
                 #expect(loop.isIsolatingCurrentContext() == false)
-                // Nor where the thread has a loop of its own.
+                // The result is the same when the thread has a loop of its own.
                 #expect(!RunLoop.current.isCurrent || loop.isIsolatingCurrentContext() == false)
             }.join()
         }
@@ -73,7 +73,7 @@ import Testing
     @Test func `a task that is to begin at once begins inside the handler`() async throws {
         let log = Log<String>()
         try await LoopActor.loop.performAndWait {
-            // The loop is asked whether this is the actor's place, and says yes.
+            // The loop confirms that the handler is isolated to the actor.
             Task.immediate { @LoopActor in log.add("task") }
             log.add("block")
         }

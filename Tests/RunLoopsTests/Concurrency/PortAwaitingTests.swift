@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Tasks that send to a port: as threads that block, in the same line, and no thread waits.
+/// Tasks that send to a port wait in the same line as threads that block, and occupy no thread.
 @Suite struct PortAwaitingTests {
-    /// Returns the messages in a port, and takes them out.
+    /// Removes all messages from a port, and returns them.
     private func drain(_ port: Port<Int>) async throws -> [Int] {
         try await withLoopThread { thread in
             try await thread.runLoop.performAndWait {
@@ -187,9 +187,9 @@ import Testing
 
 /// The outcome of a send.
 private struct Outcome: Equatable, Sendable {
-    /// The reason of its error; nil if it succeeded.
+    /// The reason of the error, or nil if the send succeeded.
     let reason: PortSendRefusal?
-    /// The messages that it gave back.
+    /// The messages that the error returned.
     let messages: [Int]
 
     init(_ reason: PortSendRefusal?, _ messages: [Int]) {
@@ -212,14 +212,14 @@ nonisolated(nonsending) private func outcome(
 }
 
 extension Port where Message == Int {
-    /// Sends as many messages as there is room for, with the numbers from 0 on.
+    /// Fills the port with the numbers from 0.
     fileprivate func fill() throws {
         for number in 0..<(queueLimit.count ?? 0) { try send(number, before: .distantPast) }
     }
 }
 
 extension Resident {
-    /// Sends numbers, and returns true if each call came back to the loop's thread.
+    /// Sends numbers, and returns true if each call has returned on the loop's thread.
     fileprivate func send(_ numbers: Range<Int>, to port: Port<Int>) async throws -> Bool {
         var isHere = true
         for number in numbers {

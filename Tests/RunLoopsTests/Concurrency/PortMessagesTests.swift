@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Tasks that receive the messages of a port, one by one, without a loop.
+/// Tasks that receive the messages of a port, one after another, without a loop.
 @Suite struct PortMessagesTests {
     @Test func `messages are received in order, those from before as well, until the port ends`() async throws
     {
@@ -57,7 +57,7 @@ import Testing
         await task.value
         #expect(first.entries == [0, 1, 2])
         try await port.send(5)
-        // The claim is free: a loop may have the port, and another task after it.
+        // The claim is free: a loop can have the port, and then another task.
         try await withLoopThread { thread in
             let second = Log<Int>()
             try await thread.runLoop.performAndWait {
@@ -98,7 +98,7 @@ import Testing
             var iterator = port.messages.makeAsyncIterator()
             await yieldUntil("it is cancelled") { Task.isCancelled }
             let first = await iterator.next()
-            // It has no claim any more.
+            // The iterator has released its claim.
             var second = port.messages.makeAsyncIterator()
             return [first, await iterator.next(), await second.next()]
         }
@@ -234,7 +234,7 @@ import Testing
 }
 
 extension Resident {
-    /// Receives messages, and returns true if each came back to the loop's thread, in order.
+    /// Receives messages, and returns true if each call has returned on the loop's thread, in order.
     fileprivate func receive(_ count: Int, from port: Port<Int>) async -> Bool {
         var iterator = port.messages.makeAsyncIterator()
         var isRight = true

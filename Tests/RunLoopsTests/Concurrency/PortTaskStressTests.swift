@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Tasks and threads that send to a small port, and give up now and then, while its receivers take turns.
+/// Tasks and threads that send to a small port, and sometimes give up, while its receivers take turns.
 ///
-/// The receivers are tasks, some of which are cancelled, and loops.
+/// The receivers are loops and tasks, some of which are cancelled.
 @Suite struct PortTaskStressTests {
     @Test(arguments: 0..<30 as Range<UInt64>)
     func `no message is lost or doubled, and each sender's come in order`(seed: UInt64) async throws {
@@ -38,7 +38,7 @@ import Testing
         let receiver = Task {
             var random = random
             while isEnough.count == 0 { try await receiveInTurn(port, received, &random) }
-            // What is left.
+            // The remaining messages.
             let rest = Task { for await message in port.messages { received.add(message) } }
             await yieldUntil("the port is empty") { port.core.queue.mailbox.current.isArmed }
             rest.cancel()
@@ -63,7 +63,7 @@ private struct Numbered: Hashable, Sendable {
     let number: Int
 }
 
-/// Waits for threads without blocking a thread of the pool, which the tasks need.
+/// Waits for threads without blocking a thread of the pool, because the tasks need those.
 private func joined(_ threads: Threads) async throws {
     let isOver = Shared()
     let waiting = try BareThread {
@@ -74,7 +74,7 @@ private func joined(_ threads: Threads) async throws {
     waiting.join()
 }
 
-/// Sends messages, some of them from tasks that are cancelled meanwhile.
+/// Sends messages, some of them from tasks that are cancelled during the send.
 private func sendAsTask(
     _ sender: Int, _ seed: SplitMix64, to port: Port<Numbered>, _ sent: Log<Numbered>
 ) async {
@@ -104,7 +104,7 @@ private func sendAsTask(
     }
 }
 
-/// Receives for a while, as a task that is cancelled, as one that leaves its loop, or as a loop.
+/// Receives for some time: as a task that is cancelled, as a task that leaves its loop, or as a run loop.
 private func receiveInTurn(
     _ port: Port<Numbered>, _ received: Log<Numbered>, _ random: inout SplitMix64
 ) async throws {

@@ -180,9 +180,9 @@ import Testing
             loop = loops.entries[0]
             executor = loops.entries[0].taskExecutor
         }
-        // A watchdog of another test may hold it for a moment.
+        // The watchdog of another test can hold the loop for a moment.
         await yieldUntil("it has gone") { loop == nil }
-        // On the default executor.
+        // The task runs on the default executor.
         #expect(await Task(executorPreference: executor) { 42 }.value == 42)
     }
 }

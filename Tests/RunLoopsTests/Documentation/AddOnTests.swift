@@ -1,7 +1,9 @@
 import TestSupport
 import Testing
 
-/// The pages of the add-ons, whose tests are a package of their own, and what their modules say without their traits.
+/// The pages of the add-ons, and the modules of the add-ons without their traits.
+///
+/// The tests of the add-ons themselves are in a package of their own.
 @Suite struct AddOnTests {
     private static let modules = [
         "RunLoopsLifecycle", "RunLoopsLogging", "RunLoopsMetrics", "RunLoopsTracing",

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page of guarantees has each sentence that an article guarantees, with tests that exist.
+/// The page of guarantees contains each sentence that an article guarantees, with tests that exist.
 @Suite struct GuaranteeTests {
     /// One line of the table.
     private struct Row {
@@ -10,7 +10,7 @@ import Testing
         let suite: String
         let test: String
 
-        /// Nil for a line that is something else.
+        /// Nil if the line is not a row of the table.
         init?(_ line: Substring) {
             guard line.hasPrefix("| "), line.hasSuffix(" |") else { return nil }
             let cells = line.dropFirst(2).dropLast(2).components(separatedBy: " | ")
@@ -22,7 +22,7 @@ import Testing
 
     /// A sentence of an article.
     private struct Sentence: Hashable, CustomStringConvertible {
-        /// The module and the name of the file.
+        /// The names of the module and the file.
         let article: String
         let text: String
         var description: String { "\(article): \(text)" }
@@ -78,7 +78,7 @@ import Testing
         let lines = try Documentation.text(of: "Tests/Guarantees.md").split(separator: "\n").filter {
             $0.hasPrefix("|")
         }
-        // Without the two lines of the head.
+        // Without the two lines of the table's head.
         #expect(lines.count - 2 == rows.count)
     }
 

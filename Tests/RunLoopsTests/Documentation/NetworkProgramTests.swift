@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// A worker thread that a port keeps alive, and a network connection in one of its modes: the fifth program.
+/// The fifth program: a worker thread that a port keeps alive, and a network connection in one of the worker's modes.
 @Suite struct NetworkProgramTests {
     private let network = RunLoop.Mode("network")
 
@@ -25,7 +25,7 @@ import Testing
             loop.perform { count.increment() }
         }
         #expect(try loop.performAndWait { count.count } == 100)
-        // The port was all that held the thread.
+        // Only the port kept the run alive.
         keepAlive.invalidate()
         worker.join()
     }
@@ -64,7 +64,7 @@ import Testing
                 case .failed(let code): Issue.record("the client's connection failed: \(code)")
                 }
             }
-            // Connected by now, or soon; but the default mode knows nothing of it, and is kept busy by a timer.
+            // The connection is open by now, or soon. But it is not in the default mode, which a timer keeps busy.
             var ticks = 0
             let timer = Timer(timeInterval: .milliseconds(5), repeats: true) { timer in
                 ticks += 1
@@ -75,7 +75,7 @@ import Testing
             #expect(ticks == 5)
             #expect(events == 0)
 
-            // In the middle of it a look at the default mode, which has nothing to do with it.
+            // In the middle of the transfer, a run in the default mode does not serve the connection.
             loop.run(mode: network, before: .hang)
             let before = events
             #expect(loop.run(in: .default, until: .hang) == .finished)
@@ -122,7 +122,7 @@ import Testing
 
     @Test func `nobody listens: the connection fails, and the run is finished`() throws {
         let (socket, port) = try Loopback.listen()
-        // A child that another test has just started may have a copy.
+        // A child that another test has just started can have a copy of the socket.
         shutdown(socket, CInt(SHUT_RDWR))
         Loopback.close(socket)
         try onLoopThread { [network] loop in

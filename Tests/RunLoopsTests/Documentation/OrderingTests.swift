@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    /// The names of the stored atomics of a file: the file's name, a dot, and the property.
+    /// The names of the stored atomics of a file: the file's name, a dot, and the property's name.
     private func atomics(in text: String, of name: String) -> [String] {
         let declaration = /^\s*(?:[a-z]+ )*let (\w+)(?:: | = )(?:.*\W)?Atomic[<(]/
         return text.components(separatedBy: "\n").compactMap { line in

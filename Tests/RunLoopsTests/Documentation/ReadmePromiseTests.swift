@@ -2,10 +2,10 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The bullets of the README: a test for each promise; the rules behind them have tests of their own.
+/// The bullets of the README, with a test for each promise; the underlying rules have tests of their own.
 ///
 /// The modules Notifications and MessagePorts test the promises about notifications and about ports between processes.
-/// The bullet "Tests and diagnosis" is tested by `SimulatedTimeTests`, `SimulatedThreadsTests` and ``WatchdogTests``.
+/// `SimulatedTimeTests`, `SimulatedThreadsTests` and ``WatchdogTests`` test the bullet "Tests and diagnosis".
 @Suite struct ReadmePromiseTests {
     @Test func `run loops: what is in another mode waits and is not lost`() throws {
         try onLoopThread { loop in
@@ -41,7 +41,7 @@ import Testing
             let late = Timer(fireAt: .now, interval: .milliseconds(300), repeats: true) { _ in fires += 1 }
             let start = late.fireDate
             loop.add(late, forMode: .default)
-            // Three more dates pass before the loop runs.
+            // Three further dates pass before the loop runs.
             while ContinuousClock.now < start + .milliseconds(900) {}
             loop.run(until: .distantPast)
             #expect(fires == 1)
@@ -55,7 +55,7 @@ import Testing
             let port = Port<Int>()
             loop.add(port, forMode: .default) { received.append($0) }
             let sender = try RunLoopThread(name: "sender")
-            // The loop is awake as long as this block runs.
+            // The loop stays awake while this block runs.
             loop.perform {
                 let before = loop.statistics.kernelWrites
                 let sent: Void? = try? sender.runLoop.performAndWait {

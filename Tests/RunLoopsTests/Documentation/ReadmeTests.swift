@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The statements of the README and the articles about themselves are true.
+/// The statements of the README and the articles about the package are true.
 @Suite struct ReadmeTests {
     /// The pages beside the sources, and the articles of the run loops.
     private static func pages() throws -> [String] {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `no file of the libraries imports Foundation`() throws {
-        // But for the one that is for code that imports Foundation.
+        // Except the target for code that imports Foundation.
         let files = try Documentation.files(under: "Sources", endingIn: ".swift").filter {
             !$0.hasPrefix("Sources/FoundationOverlay/")
         }

@@ -2,9 +2,9 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The program of a worker thread that keeps its loop alive with a port, and one that waits for itself.
+/// The program of a worker thread that keeps its loop alive with a port, and of a worker that waits for itself.
 @Suite struct WorkerProgramTests {
-    /// One thread for the whole program, made when it is first needed, to which work is given.
+    /// The one worker thread of a program, made at its first use.
     private final class Worker: Sendable {
         let runLoop: RunLoop
         private let keepAlive = Port<Void>()
@@ -14,7 +14,7 @@ import Testing
         init() throws {
             let (loops, isReady) = (Log<RunLoop>(), Gate())
             try RunLoopThread.detach(name: "worker") { [keepAlive, finished, hasEnded] loop in
-                // A loop without input would be finished at once.
+                // A run of a loop without inputs would finish at once.
                 loop.add(keepAlive, forMode: .default) {}
                 loops.add(loop)
                 isReady.open()
@@ -25,7 +25,7 @@ import Testing
             runLoop = loops.entries[0]
         }
 
-        /// Takes away what keeps the loop alive.
+        /// Ends the port, so that the run of the loop finishes.
         func end() -> [RunLoop.RunResult] {
             keepAlive.invalidate()
             return hasEnded.wait() ? finished.entries : []
