@@ -6,7 +6,7 @@ import Testing
 
 /// Writes to a pipe whose reading end is closed.
 ///
-/// Each test has a process of its own, because the action of a signal is the same for the whole process.
+/// Each test has a process of its own, because a signal has one action for the whole process.
 @Suite struct BrokenPipeTests {
     @Test func `a write to a broken pipe fails once the signal is ignored`() async throws {
         try await #require(processExitsWith: .success) {
@@ -51,12 +51,12 @@ import Testing
 
 /// Writes a byte to a pipe whose reading end is closed.
 ///
-/// - Returns: The code of the error.
+/// - Returns: The error code.
 private func writeToBrokenPipe() throws -> CInt {
     let pipe = try OwnedDescriptor.pipe()
     let writingEnd = pipe.writingEnd
     _ = consume pipe.readingEnd
     var byte: UInt8 = 1
-    // Safe: the kernel reads our own byte.
+    // Safe: the kernel reads a local variable of one byte.
     return unsafe write(writingEnd.descriptor, &byte, 1) == -1 ? errno : 0
 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Descriptors that other code closes behind the loop's back: a message, and neither a hang nor a spin.
+/// If other code closes a loop's descriptor, the program ends with a message, and neither hangs nor spins.
 ///
-/// Each in a process of its own, which ends.
+/// Each test has a process of its own, which ends.
 @Suite struct ClosedDescriptorTests {
     @Test func `who wakes a loop whose wake-up descriptor was closed is told`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -23,7 +23,7 @@ import Testing
         let worker = try sleepingThread()
         let descriptor = worker.runLoop.handle.wakeup.descriptor
         for _ in 0..<100 {
-            // It wakes the loop, which then sleeps again, with a descriptor that takes no more.
+            // The write wakes the loop, which then sleeps again. The descriptor stays full.
             fill(descriptor)
             waitUntilAsleep(worker.runLoop)
             try worker.runLoop.performAndWait(before: .hang) {}
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `a source whose closed descriptor lives on in a copy is named`() async {
-        // The kernel goes on to report it under the number that was closed.
+        // The kernel continues to report the descriptor under the closed number.
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try warmUpRuntime()
             try onLoopThread { loop in
@@ -118,7 +118,7 @@ import Testing
                 close(wire.near)
                 let passes = loop.statistics.passes
                 #expect(loop.run(in: .default, until: .now + .milliseconds(20)) == .timedOut)
-                // No spin.
+                // The loop does not spin.
                 #expect(loop.statistics.passes - passes < 10)
             }
         }
@@ -133,17 +133,17 @@ private func sleepingThread() throws -> RunLoopThread {
     return worker
 }
 
-/// Writes to an eventfd as much as it takes.
+/// Writes to an eventfd until it is full.
 private func fill(_ descriptor: CInt) {
     var before: UInt64 = 0
     var count = UInt64.max - 1
-    // Safe, both: the kernel fills and reads our own values.
+    // Safe, both: the kernel fills and reads local variables.
     _ = unsafe read(descriptor, &before, 8)
     let written = unsafe write(descriptor, &count, 8)
     #expect(written == 8)
 }
 
-/// Closes what a loop sleeps in, while it does, or while a handler runs.
+/// Closes the epoll set of a loop, while the loop sleeps or runs a handler.
 private func closePoller(whileAsleep isAsleep: Bool) throws {
     let worker = try RunLoopThread(name: "worker")
     try worker.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
@@ -151,7 +151,7 @@ private func closePoller(whileAsleep isAsleep: Bool) throws {
     if isAsleep {
         waitUntilAsleep(worker.runLoop)
         #expect(close(poller) == 0)
-        // It sleeps in what it had, until something wakes it.
+        // The loop sleeps in the closed set until something wakes it.
         worker.runLoop.perform {}
     } else {
         worker.runLoop.perform { #expect(close(poller) == 0) }
@@ -159,12 +159,12 @@ private func closePoller(whileAsleep isAsleep: Bool) throws {
     worker.join(before: .hang)
 }
 
-/// The epoll set in which a loop sleeps: the one with its wake-up descriptor.
+/// The epoll set in which a loop sleeps: the set with the loop's wake-up descriptor.
 private func poller(of loop: RunLoop) -> CInt {
     (0..<1_024).first { members(of: $0).contains(loop.handle.wakeup.descriptor) } ?? -1
 }
 
-/// A loop's timerfd.
+/// The timerfd of a loop.
 private func alarm(of loop: RunLoop) -> CInt {
     members(of: poller(of: loop)).first { kind(of: $0).contains("timerfd") } ?? -1
 }
@@ -179,16 +179,16 @@ private func members(of set: CInt) -> [CInt] {
     }
 }
 
-/// The kernel's name of a descriptor.
+/// The kernel's name of the file of a descriptor.
 private func kind(of descriptor: CInt) -> String {
     var name = [UInt8](repeating: 0, count: 64)
-    // Safe: the kernel fills our own array, and says how far.
+    // Safe: the kernel fills a local array, and returns the length.
     let count = unsafe readlink("/proc/self/fd/\(descriptor)", &name, name.count)
     return String(decoding: name.prefix(max(count, 0)), as: UTF8.self)
 }
 
 private func contents(_ path: String) -> String {
-    // Safe, both: the kernel reads our string, and fills our array.
+    // Safe, both: the kernel reads a local string, and fills a local array.
     let file = unsafe open(path, O_RDONLY)
     defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -196,7 +196,7 @@ private func contents(_ path: String) -> String {
     return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
 }
 
-/// Expects what a process has said before it ended.
+/// Expects that a process has written a text before it ended.
 private func expect(_ result: ExitTest.Result?, says part: String) {
     #expect(result?.message.contains(part) == true, "\(result?.message ?? "")")
 }

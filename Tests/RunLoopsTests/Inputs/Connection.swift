@@ -2,15 +2,15 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// One end of a TCP connection in a loop: it writes what it was given as far as there is room, and the rest later.
+/// One end of a TCP connection in a loop, which writes bytes as far as there is room, and the rest later.
 ///
-/// Its loop's thread only. The sources hold it until it is closed.
+/// Use it on the loop's thread only. The sources hold it until it is closed.
 final class Connection {
     /// The events of a connection.
     enum Event: Equatable {
         case connected
         case received([UInt8])
-        /// The other side sends nothing more.
+        /// The other end sends no more bytes.
         case ended
         case failed(CInt)
     }
@@ -23,11 +23,11 @@ final class Connection {
     private var writing: DescriptorSource?
     private var isConnected: Bool
     private var unsent: ArraySlice<UInt8> = []
-    /// The number of times that not all bytes fitted.
+    /// The number of writes that did not accept all bytes.
     private(set) var partialWrites = 0
     private var endsSending = false
 
-    /// Takes over a socket, which connects still or is connected.
+    /// Takes over a socket that is connected, or still connecting.
     init(
         _ socket: CInt, isConnected: Bool, in loop: RunLoop, mode: RunLoop.Mode,
         handler: @escaping (Connection, Event) -> Void
@@ -46,13 +46,12 @@ final class Connection {
         if isConnected { write() }
     }
 
-    /// Says that nothing more is sent, once all was.
+    /// Ends the sending direction after all bytes were sent.
     func endSending() {
         endsSending = true
         if isConnected { write() }
     }
 
-    /// Ends the connection.
     func close() {
         guard let reading, let writing else { return }
         (self.reading, self.writing) = (nil, nil)
@@ -87,7 +86,7 @@ final class Connection {
                 unsent = unsent.dropFirst(count)
             }
             if unsent.isEmpty {
-                // Level-triggered: to have nothing to write and room for it would be reported for ever.
+                // The source is level-triggered, and would otherwise report room continuously.
                 loop.remove(writing, forMode: mode)
                 if endsSending { Loopback.endSending(socket) }
             } else {
@@ -105,7 +104,7 @@ final class Connection {
     }
 }
 
-/// Sends back all that it receives, on a thread with a loop of its own.
+/// A server that sends back all received bytes, on a thread with its own loop.
 final class EchoServer: Sendable {
     let port: UInt16
     private let thread: RunLoopThread
@@ -136,7 +135,7 @@ final class EchoServer: Sendable {
         }
     }
 
-    /// Ends the thread, and with it the listening.
+    /// Ends the thread and its listener.
     func stop() {
         thread.stop()
         thread.join(before: .hang)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The description of a public value names what it is to its user, and none of its insides.
+/// The description of a public value shows its public meaning, and no implementation details.
 @Suite struct DescriptionTests {
     @Test func `sets of options print the names of their members`() {
         #expect("\(DescriptorSource.Interest.read)" == "[read]")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A kernel with few descriptors, one set, and files that are ready or not: what `DescriptorGroup` changes and is told.
+/// A kernel with few descriptors, one epoll set, and its answers to the changes of a `DescriptorGroup`.
 struct ModelKernel {
     struct Entry: Hashable {
         let number: CInt
@@ -12,7 +12,7 @@ struct ModelKernel {
 
     /// The open file of each number.
     var files: [CInt: Int] = [:]
-    /// Files of which a copy is open for good.
+    /// The files of which a copy stays open.
     var copied: Set<Int> = []
     /// The files that the kernel does not watch.
     var refused: Set<Int> = []
@@ -25,7 +25,7 @@ struct ModelKernel {
         if isRegular { refused.insert(lastFile) }
     }
 
-    /// Closes a number; the kernel forgets a file whose last copy is closed.
+    /// Closes a number; when the last copy of a file is closed, the kernel forgets the file.
     mutating func close(_ number: CInt) {
         guard let file = files.removeValue(forKey: number), !copied.contains(file) else { return }
         set[Entry(number: number, file: file)] = nil
@@ -49,11 +49,10 @@ struct ModelKernel {
     }
 }
 
-/// A library and a group over a model kernel, and the rules that hold for them.
+/// A library and a group with a model kernel, and the rules that hold for them.
 ///
-/// The library lets go of a number before it opens it again, and is otherwise as careless as can be.
+/// The library removes its interest in a number before it opens the number again. Apart from that, it can make any mistake.
 struct DescriptorGroupModel {
-    /// The steps.
     enum Step: CaseIterable { case open, openRegular, close, copy, read, write, letGo, flush, serve }
 
     private typealias Interest = DescriptorSource.Interest
@@ -61,22 +60,22 @@ struct DescriptorGroupModel {
     private var kernel = ModelKernel()
     private var group = DescriptorGroup()
     private var wanted: [CInt: Interest] = [:]
-    /// The file that each number had when the library began to want it; nil if it was closed.
+    /// The file of each number at the time when the library set its first interest, or nil if the number was closed.
     private var meant: [CInt: Int?] = [:]
-    /// Numbers with an interest that was refused, and that were told; wanted since nothing else.
+    /// The numbers whose interest was refused and reported, and has not been set since.
     private var told: Set<CInt> = []
-    /// Numbers whose interest was set since the kernel was last told.
+    /// The numbers whose interest was set since the last changes of the kernel's set.
     private var set: Set<CInt> = []
     private(set) var path: [String] = []
 
     /// Takes a step, if it is possible, and checks the rules.
     ///
-    /// - Returns: False if the step is not possible or changes nothing.
+    /// - Returns: False if the step is impossible or changes nothing.
     mutating func take(_ step: Step, _ number: CInt) -> Bool {
         path.append("\(step) \(number)")
         switch step {
         case .open, .openRegular:
-            // The library lets go first.
+            // The library removes its interest first.
             if kernel.files[number] != nil || wanted[number] != nil { return false }
             kernel.open(number, isRegular: step == .openRegular)
         case .close:
@@ -121,7 +120,7 @@ struct DescriptorGroupModel {
         #expect(count <= 12, "\(path)")
         #expect(!group.hasChanges, "\(path)")
         while let refused = group.takeRefused() {
-            // Only what is wanted, cannot be watched, and was set since the last time: each once.
+            // Each of these is of interest, cannot be watched, was set since the last report, and is reported once.
             let isNew = told.insert(refused).inserted
             #expect(wanted[refused] != nil && isNew && set.contains(refused), "\(path)")
             let file = kernel.files[refused]
@@ -133,10 +132,10 @@ struct DescriptorGroupModel {
         if wanted.isEmpty { #expect(group.count == 0, "\(path)") }
     }
 
-    /// The kernel watches each open file that the library means, for what it wants.
+    /// Expects that the kernel watches each open file of the library with the right interest.
     private func expectWatched() {
         for (number, interest) in wanted where !told.contains(number) {
-            // Closed without a word: it may have been forgotten, or is reported through its copy.
+            // The number was closed silently: its file is forgotten, or is reported through a copy.
             guard let file = kernel.files[number] else { continue }
             let entry = kernel.set[ModelKernel.Entry(number: number, file: file)]
             #expect(entry?.interest == interest, "\(path)")
@@ -144,14 +143,14 @@ struct DescriptorGroupModel {
         }
     }
 
-    /// The kernel reports all that it has, and each is judged.
+    /// Reports all that the kernel's set contains, and checks each report.
     private mutating func serve() {
         flush()
         var isStale = false
         for (entry, value) in kernel.set {
             guard group.isKnown(value.token) else {
                 isStale = true
-                // Of a file that the library does not mean by this number, or of one that it has let go of.
+                // The file is not that of the library's interest, or the interest was removed or refused.
                 #expect(
                     wanted[entry.number] == nil || meant[entry.number] != entry.file
                         || told.contains(entry.number),
@@ -168,7 +167,7 @@ struct DescriptorGroupModel {
         group.restore()
         set = []
         flush()
-        // What was closed is forgotten in silence.
+        // Closed numbers are forgotten silently.
         for (number, _) in before where kernel.files[number] == nil && !told.contains(number) {
             wanted[number] = nil
         }
@@ -177,7 +176,7 @@ struct DescriptorGroupModel {
         expectWatched()
     }
 
-    /// Takes reports of before, and lets go of each number: none of them counts any more.
+    /// Expects that earlier reports do not count after the interest in their numbers was removed.
     mutating func expectStaleReportsAreDropped() {
         let tokens = kernel.set.map { (entry: $0.key, token: $0.value.token) }
         for (entry, token) in tokens {

@@ -3,12 +3,12 @@ import Testing
 
 @testable import RunLoops
 
-/// The descriptors of a library, and the changes of the kernel's set.
+/// The descriptors of a library, and the changes of the kernel's epoll set.
 @Suite struct DescriptorGroupTests {
     private typealias Answer = DescriptorGroup.Answer
     private typealias Kind = DescriptorGroup.Change.Kind
 
-    /// A group that an expectation can change.
+    /// A class around a group, so that expectations can mutate it.
     private final class Group {
         private var group = DescriptorGroup()
         var count: Int { group.count }
@@ -24,7 +24,7 @@ import Testing
         func descriptor(of token: UInt64) -> CInt? { group.descriptor(of: token)?.descriptor }
         func takeRefused() -> CInt? { group.takeRefused() }
 
-        /// Takes out all changes, to which the kernel answers that they are made.
+        /// Takes out all changes, and answers each with success.
         func changes() -> [(kind: Kind, descriptor: CInt, interest: DescriptorSource.Interest)] {
             var changes: [(kind: Kind, descriptor: CInt, interest: DescriptorSource.Interest)] = []
             while let change = nextChange() {
@@ -102,7 +102,7 @@ import Testing
             #expect(group.takeRefused() == 5)
             #expect(!group.hasRefused)
         }
-        // Set again before it was told, and refused again: still once.
+        // Set again before the report, and refused again: reported once.
         for _ in 0..<2 {
             _ = group.setInterest(.write, of: 6)
             let add = try #require(group.nextChange())
@@ -110,7 +110,7 @@ import Testing
         }
         #expect(group.takeRefused() == 6)
         #expect(group.takeRefused() == nil)
-        // Let go of before it was told: never.
+        // The interest is removed before the report: never reported.
         _ = group.setInterest(.read, of: 6)
         let add = try #require(group.nextChange())
         #expect(group.note(.refused, to: add) == nil)

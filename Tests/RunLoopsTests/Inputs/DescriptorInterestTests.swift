@@ -97,7 +97,7 @@ import Testing
             defer { wire.close() }
             let source = DescriptorSource(wire.near, interest: .read) { _, _ in }
             try loop.add(source, forMode: .default)
-            // With its first report, the loop looks if the descriptor was closed.
+            // At the first report, the loop checks whether the descriptor was closed.
             wire.send()
             loop.pass()
             wire.drain()
@@ -107,7 +107,7 @@ import Testing
             for interest in [Interest.write, [.read, .write], .read] { source.interest = interest }
             loop.pass()
             #expect(Faults.watchCalls == before)
-            // One asks if the descriptor is still the one of the source, the other one changes its interest.
+            // One call checks that the descriptor is still that of the source. The other call changes the interest.
             for interest in [[.read, .write], Interest.read] {
                 let before = Faults.watchCalls
                 for _ in 0..<10 { source.interest = .write }
@@ -141,7 +141,7 @@ import Testing
             #expect(reported == [.writable])
             loop.pass(in: other)
             #expect(reported == [.writable, .readable])
-            // Noted, and gone with the source.
+            // The change is stored, and then discarded with the source.
             source.interest = .write
             loop.remove(source, forMode: other)
             loop.pass()

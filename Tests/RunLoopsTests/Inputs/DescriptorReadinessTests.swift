@@ -5,13 +5,13 @@ import Testing
 
 @testable import RunLoops
 
-/// The readiness that sources report, and the system calls that it costs.
+/// The readiness that sources report, and the number of system calls for it.
 @Suite struct DescriptorReadinessTests {
     private typealias Interest = DescriptorSource.Interest
     private typealias Readiness = DescriptorSource.Readiness
 
     @Test func `a report of libevent is taken unless it may stand for an error or a hang-up`() {
-        // libevent's bits, which its header would bring along with much else.
+        // The bits of libevent, whose header would import many other names.
         let (read, write, closed, edge): (CInt, CInt, CInt, CInt) = (0x02, 0x04, 0x80, 0x20)
         let both: Interest = [.read, .write]
         let cases: [(CInt, Interest, Readiness?)] = [
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Descriptors in a state, with what else is to stay open.
+    /// States of a descriptor, in which the other descriptors stay open.
     enum State: String, CaseIterable, Codable {
         case quietSocket, readableSocket, fullSocket, peerEndedWriting, peerClosed, peerClosedWithData, reset
         case bothEndedWriting, pipeWithData, pipeAtItsEnd, pipeWithDataAtItsEnd, pipeWithoutReader, fullPipe
@@ -58,9 +58,9 @@ import Testing
                 wire.send()
                 wire.close(wire.far)
             case .reset:
-                // Unread data of ours at the peer's end.
+                // Unread data from this end at the peer's end.
                 var byte: UInt8 = 1
-                // Safe: the kernel reads our own byte.
+                // Safe: the kernel reads a local variable of one byte.
                 #expect(unsafe write(wire.near, &byte, 1) == 1)
                 wire.close(wire.far)
             case .bothEndedWriting:
@@ -92,7 +92,7 @@ import Testing
             let copy = dup(wakeup.descriptor)
             _ = consume wakeup
             var count = count
-            // Safe: the kernel reads our own value.
+            // Safe: the kernel reads a local variable.
             if count > 0 { #expect(unsafe write(copy, &count, 8) == 8) }
             return copy
         }
@@ -111,16 +111,16 @@ import Testing
         }
     }
 
-    /// `POLLRDHUP`, which needs `_GNU_SOURCE` to be seen.
+    /// `POLLRDHUP`, which is visible only with `_GNU_SOURCE`.
     private static let peerHangUp: CInt = 0x2000
 
-    /// The readiness that `poll` says.
+    /// The readiness that `poll` reports.
     private static func polled(_ descriptor: CInt, _ interest: Interest) -> Readiness {
         var events: CInt = 0
         if interest.contains(.read) { events |= CInt(POLLIN) | peerHangUp }
         if interest.contains(.write) { events |= CInt(POLLOUT) }
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-        // Safe: the kernel reads and fills our own value.
+        // Safe: the kernel reads and fills a local variable.
         _ = unsafe poll(&entry, 1, 0)
         let said = CInt(entry.revents)
         var readiness: Readiness = []
@@ -134,7 +134,7 @@ import Testing
     @Test(arguments: State.allCases)
     func `the readiness of a descriptor is what poll says, for every interest and trigger`(state: State) async
     {
-        // Not in the test process, where a child of another test may have the other ends open.
+        // Not in the test's process, where a child of another test can have copies of the other ends.
         await #expect(processExitsWith: .success) { [state = state as State] in
             try onLoopThread { loop in
                 for trigger in [DescriptorSource.Trigger.level, .edge] {
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    /// Reports of a descriptor, and the calls of `poll` that they cost.
+    /// Returns the number of `poll` calls for a number of reports, and the distinct reports.
     private func polls(
         _ loop: RunLoop, _ wire: Wire, _ interest: Interest, count: Int = 100
     ) throws -> (polls: Int, reports: [Readiness]) {
@@ -183,7 +183,7 @@ import Testing
             wire.send()
             #expect(try polls(loop, wire, .read) == (0, [.readable]))
             #expect(try polls(loop, wire, .write) == (0, [.writable]))
-            // Both at once might be an error.
+            // Both bits together can stand for an error.
             #expect(try polls(loop, wire, [.read, .write]) == (100, [[.readable, .writable]]))
             shutdown(wire.far, CInt(SHUT_WR))
             #expect(try polls(loop, wire, .read) == (0, [[.readable, .hangUp]]))
@@ -225,7 +225,7 @@ import Testing
                 var calls = 0
                 let source = DescriptorSource(wire.near, interest: .read, line: 4_711) { _, _ in
                     calls += 1
-                    // More than 32 would write another message first.
+                    // After 32 calls the loop would end the program with another message.
                     precondition(calls < 40, "it is not noticed")
                 }
                 try loop.add(source, forMode: .default)
@@ -234,7 +234,7 @@ import Testing
                 _ = dup(wire.near)
                 close(wire.near)
                 if isReused {
-                    // Another file that is ready, too.
+                    // Another file, which is also ready.
                     other.send()
                     #expect(dup2(other.near, wire.near) == wire.near)
                 }
@@ -267,7 +267,7 @@ import Testing
                     for _ in 0..<3 { loop.pass() }
                     #expect(calls == round)
                 }
-                // Alone again, it is not asked for.
+                // With one source again, the loop does not call `poll`.
                 sources[0].invalidate()
                 let before = Faults.calls(.poll)
                 wire.send()
@@ -314,7 +314,7 @@ import Testing
                             Timer(fireAt: .now, interval: .zero, repeats: false) { _ in
                                 for wire in wires { wire.drain() }
                             }, forMode: custom)
-                        // Has the kernel asked, for another descriptor.
+                        // A run inside the handler reports another descriptor, and so calls `poll`.
                         let other = DescriptorSource(wire.far, interest: .write) { other, _ in
                             other.invalidate()
                         }

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Descriptor sources that come and go, also while handlers run.
+/// Descriptor sources that are added and removed, also while handlers run.
 @Suite struct DescriptorSourceLifeTests {
     @Test func `removed or invalidated by an earlier handler of the same pass, a source is not called`()
         throws
@@ -19,7 +19,7 @@ import Testing
                     sources.append(
                         DescriptorSource(wire.near, interest: .read) { _, _ in
                             calls += 1
-                            // The others, and itself.
+                            // The other sources, and this one.
                             for source in sources {
                                 if invalidates {
                                     source.invalidate()
@@ -60,7 +60,7 @@ import Testing
                     #expect(loop.run(in: .default, until: .hang) == .finished)
                     #expect(calls == round)
                 }
-                // Each by itself: every one still reports.
+                // Added one by one, each source still reports.
                 for source in sources {
                     try loop.add(source, forMode: .default)
                     #expect(loop.run(in: .default, until: .hang) == .finished)
@@ -83,7 +83,7 @@ import Testing
                     if calls == 3 { return source.invalidate() }
                     loop.run(until: .now)
                     loop.remove(source, forMode: .default)
-                    // Added again with unread bytes, it looks ready again.
+                    // Added again with unread bytes, the descriptor is reported again.
                     do { try loop.add(source, forMode: .default) } catch { Issue.record(error) }
                 }
                 try loop.add(source, forMode: .default)
@@ -150,7 +150,7 @@ import Testing
             for trigger in [DescriptorSource.Trigger.edge, .level, .edge] {
                 let sources = [source(trigger), source(trigger)]
                 for source in sources { try loop.add(source, forMode: .default) }
-                // In a second mode a source counts once.
+                // A source counts once, even in two modes.
                 try loop.add(sources[0], forMode: RunLoop.Mode("other"))
                 for source in sources { source.invalidate() }
             }
@@ -172,7 +172,7 @@ import Testing
     @Test func `what cannot be watched is refused, and the loop is as it was before`() throws {
         try onLoopThread { loop in
             let nothing = { (_: DescriptorSource, _: DescriptorSource.Readiness) in }
-            // A number that no test can be given meanwhile.
+            // A number that no other test can get.
             let closed = DescriptorSource(-1, interest: .read, handler: nothing)
             #expect(throws: SystemError(call: "epoll_ctl", code: EBADF)) {
                 try loop.add(closed, forMode: .default)
@@ -213,7 +213,7 @@ import Testing
         defer { for wire in wires { wire.close() } }
         let gone = Gate()
         try BareThread {
-            // In no loop.
+            // This source is in no loop.
             _ = DescriptorSource(wires[0].giveAwayNear(), interest: .read, closesDescriptor: true) { _, _ in }
             let source = DescriptorSource(wires[1].giveAwayNear(), interest: .read, closesDescriptor: true) {
                 [canary = Canary(gone)] _, _ in

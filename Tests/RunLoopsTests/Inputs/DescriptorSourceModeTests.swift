@@ -45,7 +45,7 @@ import Testing
             try loop.add(source, forMode: custom)
             loop.add(Port<Int>(), forMode: .default) { _ in }
             #expect(loop.run(in: .default, until: .now + .milliseconds(10)) == .timedOut)
-            // The one that sleeps, and some for what the kernel wakes it for by itself.
+            // One pass sleeps. The kernel can cause some others.
             #expect(loop.statistics.passes < 20)
         }
     }
@@ -76,7 +76,7 @@ import Testing
             let source = DescriptorSource(wire.near, interest: .read) { _, _ in }
             try loop.add(source, forMode: .common)
             loop.add(Port<Int>(), forMode: custom) { _ in }
-            // By now the kernel watches the mode's descriptors: none.
+            // The kernel now watches the descriptors of the mode, of which there are none.
             loop.run(in: custom, until: .now)
             loop.perform(inModes: [custom]) { loop.addCommonMode(custom) }
             let result = loop.run(

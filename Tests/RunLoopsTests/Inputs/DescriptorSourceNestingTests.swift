@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Runs inside the handlers of descriptor sources.
+/// Runs of the loop inside the handlers of descriptor sources.
 @Suite struct DescriptorSourceNestingTests {
     private let custom = RunLoop.Mode("custom")
 
@@ -21,14 +21,14 @@ import Testing
                     #expect(depth == 1)
                     let passes = loop.statistics.passes
                     #expect(loop.run(in: inner, until: .now + .milliseconds(20)) == .timedOut)
-                    // One to notice it, one to sleep, and some for what the kernel wakes it for by itself.
+                    // One pass notices the descriptor, and one sleeps. The kernel can cause some others.
                     #expect(loop.statistics.passes - passes < 20)
                     depth -= 1
                     if calls == 2 { source.invalidate() }
                 }
                 try loop.add(source, forMode: .default)
                 try loop.add(source, forMode: custom)
-                // It was left unread, so it is called again, once it has returned.
+                // The descriptor is still unread, so the handler is called again after it has returned.
                 #expect(loop.run(in: .default, until: .hang) == .finished)
                 #expect(calls == 2)
             }
@@ -93,7 +93,8 @@ import Testing
                     let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { source, _ in
                         calls.append(number)
                         wire.drain()
-                        // Whichever is first takes the second one's mode away, and the last one runs the other mode.
+                        // The first of these two handlers removes the second source from the mode, and the last one runs the loop
+                        // in the other mode.
                         if number != 1 && calls.count == 1 { loop.remove(sources[1], forMode: .default) }
                         if number != 1 && calls.count == 2 {
                             let passes = loop.statistics.passes
@@ -108,7 +109,7 @@ import Testing
                 }
                 for source in sources { try loop.add(source, forMode: .default) }
                 try loop.add(sources[1], forMode: custom)
-                // Ready in this order, so that the second one lies between the others.
+                // The descriptors become ready in this order, with the second one between the others.
                 loop.run(in: .default, until: .now)
                 #expect(calls == [0, 2, 1])
             }
@@ -128,7 +129,7 @@ import Testing
             try loop.add(source, forMode: .default)
             try loop.add(source, forMode: custom)
             wire.send()
-            // Timers fire after the kernel has reported the descriptor, and before its handler is called.
+            // The timer fires after the kernel has reported the descriptor, and before the descriptor's handler is called.
             let timer = Timer(fireAt: .now, interval: .zero, repeats: false) { _ in
                 #expect(descriptors.holdsReady)
                 loop.remove(source, forMode: custom)

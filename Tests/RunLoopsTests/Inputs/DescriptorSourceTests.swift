@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The reports of a descriptor source, and their moments.
+/// The reports of a descriptor source, and the times at which they occur.
 @Suite struct DescriptorSourceTests {
     private typealias Readiness = DescriptorSource.Readiness
 
@@ -172,7 +172,7 @@ import Testing
             try loop.add(source, forMode: .default)
             for _ in 0..<5 { loop.run(until: .now) }
             #expect(calls == 1)
-            // It was not read, and still this is new.
+            // The bytes are unread, but these ones are new.
             wire.send()
             for _ in 0..<5 { loop.run(until: .now) }
             #expect(calls == 2)
@@ -189,7 +189,7 @@ import Testing
                 read.append(wire.drain())
                 if read.count > 1 { return }
                 wire.send(2)
-                // Here the loop sees it, and cannot call the handler.
+                // This run notices the edge, and is not allowed to call the handler.
                 loop.run(until: .now)
             }
             try loop.add(source, forMode: .default)
@@ -199,7 +199,7 @@ import Testing
     }
 }
 
-/// Runs until a source has been served, in a pass of its own.
+/// Runs the loop until a source is served, in a pass of its own.
 private func serve(_ loop: RunLoop, once source: DescriptorSource) {
     #expect(source.isValid)
     #expect(loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)

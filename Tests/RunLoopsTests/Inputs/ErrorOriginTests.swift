@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// An error that is thrown names the loop or the port that it is about.
+/// A thrown error names the loop or the port to which it refers.
 @Suite struct ErrorOriginTests {
     @Test func `a message that was not sent names the port, and where it was made`() throws {
         let port = Port<Int>(queueLimit: 1, fileID: "Shop/Orders.swift", line: 12)

@@ -6,7 +6,7 @@ import Testing
 
 /// Programs that finish their work when they are asked to end.
 ///
-/// Each test in a process of its own, because signals belong to the process.
+/// Each test has a process of its own, because signals belong to the process.
 @Suite struct GracefulStopTests {
     @Test
     func `the first signal begins the stop once, and finishing it ends the run and gives the signals back`()
@@ -19,7 +19,7 @@ import Testing
                     let events = Log<String>()
                     let stop = try GracefulStop(deadline: .seconds(60)) { stop in
                         events.add("begins \(stop.isStopping)")
-                        // The work that is left takes a while.
+                        // The remaining work takes some time.
                         Timer.scheduledTimer(withTimeInterval: .milliseconds(1), repeats: false) { _ in
                             stop.finish()
                         }
@@ -113,7 +113,7 @@ import Testing
                         canary.sing()
                         if way == 1 { stop.finish() }
                     }
-                    // Never added.
+                    // Without an addition to the loop.
                     guard way > 0, let added = stop else { return }
                     try loop.add(added, forMode: .default)
                     try loop.add(added, forMode: RunLoop.Mode("other"))
@@ -172,7 +172,7 @@ import Testing
             nonisolated(unsafe) let stop = try GracefulStop(deadline: .zero) { _ in }
             let isAdded = Gate()
             let thread = try BareThread {
-                // Safe: this thread has the stop until the gate opens, and the other one only ends the process.
+                // Safe: this thread owns the stop until the gate opens. Then the other thread only ends the process.
                 do { try unsafe RunLoop.current.add(stop, forMode: .default) } catch { Issue.record(error) }
                 isAdded.open()
                 _ = RunLoop.current.run(in: .default, until: .hang)

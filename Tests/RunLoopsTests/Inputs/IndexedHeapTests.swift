@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A heap of slots by date, against a sorted array.
+/// A heap of slots by date, compared with a sorted array.
 @Suite struct IndexedHeapTests {
     @Test(arguments: 0..<100 as Range<UInt64>) func `whatever comes and goes, the first is the earliest`(
         seed: UInt64

@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Broken rules of the sources of signals and processes: the program ends, and says what was wrong and what to do.
+/// Misuse of the sources of signals and processes ends the program with a message that says what to do instead.
 @Suite struct KernelSourceMisuseTests {
     @Test(
         arguments: [
@@ -43,7 +43,6 @@ import Testing
         for part in misuse.message { expect(result, says: part) }
     }
 
-    /// The misuse.
     enum Misuse: String, Codable, CaseIterable {
         case addSignalElsewhere, addProcessElsewhere
         case invalidateSignal, invalidateProcess
@@ -77,7 +76,7 @@ import Testing
 
         fileprivate func happen() throws {
             try onLoopThread { loop in
-                // Safe, these two, as far as the misuse is caught: this thread waits for the other one.
+                // Both are safe as far as the misuse is detected: this thread waits for the other one.
                 nonisolated(unsafe) let signal = try SignalSource(SIGTERM) { _, _ in }
                 nonisolated(unsafe) let process = try ProcessSource(getpid()) { _, _ in }
                 let isInLoop = ![.addSignal, .removeSignal, .addProcess, .removeProcess].contains(self)

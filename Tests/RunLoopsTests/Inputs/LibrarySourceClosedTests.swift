@@ -6,7 +6,7 @@ import Testing
 
 /// Descriptors that a library closes while its source watches them.
 ///
-/// Each in a process of its own, where no other test takes the numbers that are closed.
+/// Each test has a process of its own, in which no other test gets the closed numbers.
 @Suite struct LibrarySourceClosedTests {
     @Test func `a descriptor that is closed without a word ends nothing, and its number may be used again`()
         async
@@ -27,7 +27,7 @@ import Testing
                     let passes = loop.statistics.passes
                     #expect(loop.run(in: .default, until: .now + .milliseconds(5)) == .timedOut)
                     #expect(loop.statistics.passes - passes < 10)
-                    // Only another interest makes the kernel look, and say that it is closed.
+                    // Only a changed interest reaches the kernel, which then reports that the number is closed.
                     let calls = library.calls.flatMap(\.reports)
                     #expect(calls.map(\.readiness) == (changed == .write ? [.error] : []))
                     library.calls = []
@@ -63,7 +63,7 @@ import Testing
                 _ = dup(wire.near)
                 library.source.setInterest([], of: wire.near)
                 close(wire.near)
-                // Closed without a word: forgotten when the set is made anew.
+                // A number that is closed silently is forgotten when the set is rebuilt.
                 close(silent.near)
                 if isReused {
                     #expect(dup2(next.near, wire.near) == wire.near)
@@ -149,7 +149,7 @@ import Testing
                         loop.pass()
                         #expect(library.calls == [])
                     }
-                    // Joining, leaving and ending go on meanwhile.
+                    // Meanwhile the source can be added, removed and ended.
                     if round == 1 { try loop.add(library.source, forMode: custom) }
                     if round == 2 {
                         loop.remove(library.source, forMode: .default)

@@ -68,7 +68,7 @@ import Testing
             loop.pass()
             library.source.deadline = .now + .milliseconds(1)
             library.source.deadline = nil
-            // Without a date it costs the passes nothing.
+            // Without a deadline there is no timer.
             #expect(loop.core("LibrarySourceDeadlineTests", "").timers.isEmpty)
             #expect(loop.run(in: .default, until: .now + .milliseconds(5)) == .timedOut)
             #expect(library.calls == [])

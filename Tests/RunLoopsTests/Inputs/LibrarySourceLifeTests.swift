@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Libraries that come and go, their modes, and the end of their thread.
+/// The addition and removal of libraries, their modes, and the end of their thread.
 @Suite struct LibrarySourceLifeTests {
     private let custom = RunLoop.Mode("custom")
 
@@ -82,7 +82,7 @@ import Testing
                 #expect(loop.run(in: mode, until: .hang) == .finished)
             }
             #expect(library.calls.count == 2)
-            // As a run holds its mode for itself, so does each mode that the source joins or leaves.
+            // The source keeps each of its modes alive separately.
             library.source.keepsModesAlive = true
             loop.remove(library.source, forMode: custom)
             #expect(loop.run(in: custom, until: .hang) == .finished)
@@ -156,7 +156,7 @@ import Testing
                 library.source.invalidate()
                 #expect(library.invalidations == 1)
                 #expect(!library.source.isValid)
-                // Nothing of it does anything any more.
+                // An invalid source ignores all calls.
                 library.source.setInterest(.read, of: wires[0].near)
                 library.source.deadline = .now
                 library.source.keepsModesAlive = true
@@ -195,7 +195,7 @@ import Testing
         try await #require(processExitsWith: .success) {
             let bound = try boundOfDescriptors()
             try onLoopThread { loop in
-                // The loop's own set of sources.
+                // The first source of a loop opens the loop's own set.
                 let first = try LibrarySource { _ in }
                 try loop.add(first, forMode: .default)
                 let taken = openDescriptors(from: bound)
@@ -249,7 +249,7 @@ import Testing
     @Test func `a source in another loop ends the program, which says what to do`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try onLoopThread { loop in
-                // Safe, as far as the misuse is caught: this thread waits for the other one.
+                // This is safe as far as the misuse is detected: this thread waits for the other one.
                 nonisolated(unsafe) let source = try LibrarySource { _ in }
                 try unsafe loop.add(source, forMode: .default)
                 try onLoopThread { other in try unsafe other.add(source, forMode: .default) }

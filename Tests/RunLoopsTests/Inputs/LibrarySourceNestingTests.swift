@@ -3,7 +3,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Runs inside the services of libraries.
+/// Runs of the loop inside the services of libraries.
 @Suite struct LibrarySourceNestingTests {
     private let custom = RunLoop.Mode("custom")
 
@@ -23,7 +23,7 @@ import Testing
                     if calls == 1 {
                         let passes = loop.statistics.passes
                         #expect(loop.run(in: inner, until: .now + .milliseconds(20)) == .timedOut)
-                        // One to notice it, one to sleep, and some for what the kernel wakes it for by itself.
+                        // One pass notices the descriptor, and one sleeps. The kernel can cause some others.
                         #expect(loop.statistics.passes - passes < 20)
                     }
                     depth -= 1

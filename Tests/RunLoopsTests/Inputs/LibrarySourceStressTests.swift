@@ -6,18 +6,18 @@ import Testing
 
 /// A library that opens, copies and closes pipes at random, on a real loop.
 @Suite struct LibrarySourceStressTests {
-    /// A pipe whose reading end the library may watch.
+    /// A pipe whose reading end the library can watch.
     private struct Pipe {
         let near: CInt
         let far: CInt
         var isWanted = false
-        /// Closed, and the library has not let go of it.
+        /// True if the reading end is closed and the library has not removed its interest.
         var isClosed = false
         var isCopied = false
         var hasData = false
     }
 
-    /// The library, and what its source owes it.
+    /// A library, and the reports that its source must deliver.
     private final class Library {
         private let library: PipeLibrary
         private let loop: RunLoop
@@ -58,7 +58,7 @@ import Testing
             pipes.append(Pipe(near: near, far: wire.far))
         }
 
-        /// Lets go of a number that is used again, if it is that of a pipe that was closed unseen.
+        /// Removes the interest in a number that is reused, if the library has not noticed that the number was closed.
         private func letGo(near number: CInt) {
             guard let old = pipes.firstIndex(where: { $0.isClosed && $0.near == number }) else { return }
             library.source.setInterest([], of: number)
@@ -95,16 +95,16 @@ import Testing
 
         private func send(_ index: Int) {
             var byte: UInt8 = 1
-            // Safe: the kernel reads our own byte.
+            // Safe: the kernel reads a local variable of one byte.
             if unsafe write(pipes[index].far, &byte, 1) == 1 { pipes[index].hasData = true }
         }
 
-        /// All that is wanted and ready is reported, and nothing else; twice, because a set may be made anew.
+        /// Expects reports for exactly the ready descriptors of interest, in two passes because the set can be rebuilt.
         func pass() {
             library.calls = []
             for _ in 0..<2 { loop.pass() }
             let closed = Set(pipes.filter(\.isClosed).map(\.near))
-            // What was closed between the setting of its interest and the pass is an error, once.
+            // A number that was closed after its interest was set is reported as an error, once.
             let reports = library.calls.flatMap(\.reports)
                 .filter { $0.readiness != .error || !closed.contains($0.descriptor) }
             let reported = Set(reports.map(\.descriptor))
@@ -131,10 +131,10 @@ import Testing
     }
 
     @Test(arguments: 1...8) func `what is wanted and ready is reported, and nothing else`(seed: Int) async {
-        // In a process of its own, where no other test takes the numbers that are closed.
+        // In a process of its own, in which no other test gets the closed numbers.
         await #expect(processExitsWith: .success) { [seed] in
             try warmUpRuntime()
-            // Of a pipe whose last reader is closed.
+            // A write to a pipe without readers raises the signal.
             signal(SIGPIPE, SIG_IGN)
             try onLoopThread { loop in
                 let library = try Library(loop, seed: UInt64(seed))

@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The calls of a library's service, and what they are given.
+/// The calls of a library's service, and their arguments.
 @Suite struct LibrarySourceTests {
     @Test func `all that is ready, and the deadline, are one call in the step of the descriptors`() throws {
         try onLoopThread { loop in
@@ -47,7 +47,7 @@ import Testing
             library.source.setInterest(.read, of: wire.near)
             try loop.add(library.source, forMode: .default)
             wire.send()
-            // Emptied by an earlier step of the pass, after the kernel was asked.
+            // An earlier step of the pass empties the pipe, after the kernel has reported it.
             loop.add(
                 Timer(fireAt: .now, interval: .zero, repeats: false) { _ in wire.drain() },
                 forMode: .default)
@@ -98,12 +98,13 @@ import Testing
                 library.source.setInterest([.read, .write], of: wire.near)
             }
             library.onReport = { source, report in
-                // The first one: lets go of another one, and narrows the third one.
+                // At the first report, the service removes its interest in the second descriptor, and reduces the interest in the
+                // third.
                 if library.calls[0].reports.count > 1 { return }
                 let others = wires.map(\.near).filter { $0 != report.descriptor }
                 source.setInterest([], of: others[0])
                 source.setInterest(.write, of: others[1])
-                // Let go of and wanted again: reports of before may be about another file.
+                // After the interest was removed and set again, earlier reports can refer to another file.
                 source.setInterest([], of: report.descriptor)
                 source.setInterest(.read, of: report.descriptor)
             }
@@ -130,7 +131,7 @@ import Testing
             for _ in 0..<4 { loop.pass() }
             #expect(library.calls.map(\.reports.count) == [64, 64, 22])
             #expect(Set(library.calls.flatMap(\.descriptors)) == Set(wires.map(\.near)))
-            // Also if nobody reads: none twice before all others.
+            // If nothing is read, no descriptor is reported again before all others were reported.
             library.drains = false
             library.calls = []
             for wire in wires { wire.send() }

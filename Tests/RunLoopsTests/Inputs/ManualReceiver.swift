@@ -2,7 +2,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A receiver without a loop, which receives from a port when the test asks for it.
+/// A receiver that receives from a port without a loop, when the test calls it.
 final class ManualReceiver<Message: Sendable>: Sendable {
     let core: PortCore
 
@@ -14,7 +14,7 @@ final class ManualReceiver<Message: Sendable>: Sendable {
 
     deinit { core.receiver.claim.release() }
 
-    /// Takes in and hands out all messages in the port.
+    /// Takes all messages out of the port, and returns them.
     func receiveAll() -> [Message] {
         var messages: [Message] = []
         _ = core.takeMail()

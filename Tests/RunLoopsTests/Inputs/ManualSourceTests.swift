@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A source that is signalled by hand.
+/// Sources that are signalled by code.
 @Suite struct ManualSourceTests {
     @Test func `signals merge into one call, on the loop's thread`() throws {
         try onLoopThread { loop in
@@ -55,7 +55,7 @@ import Testing
             loop.pass()
             #expect(calls.count == 2)
 
-            // Signalled, and the loop has heard of it, when it is removed.
+            // The source is removed after the loop has received its signal.
             source.signal()
             loop.pass(in: other)
             loop.remove(source, forMode: .default)
@@ -120,7 +120,7 @@ import Testing
         #expect(isSeen)
     }
 
-    /// Gives a loop three sources, a port and a timer, all of them due, and makes one pass.
+    /// Adds three sources, a port and a timer to a loop, all of them due, and makes one pass.
     private static func serveAll(_ loop: RunLoop, _ log: Log<String>) throws {
         let sources = ["a", "b", "c"].map { name in ManualSource { log.add(name) } }
         for source in sources { loop.add(source, forMode: .default) }
@@ -232,7 +232,7 @@ import Testing
             source.signal()
             #expect(loop.run(in: .default) == .finished)
             #expect(calls.count == 1)
-            // The signal from inside the handler was kept.
+            // The signal from inside the handler is still pending.
             loop.add(source, forMode: .default)
             #expect(loop.run(in: .default) == .finished)
             #expect(calls.count == 2)

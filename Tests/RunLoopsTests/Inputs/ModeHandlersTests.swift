@@ -2,7 +2,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The handler that a mode has.
+/// The handlers of a port or source in its modes.
 @Suite struct ModeHandlersTests {
     private struct Handler: ModeHandler {
         let mode: RunLoop.Mode

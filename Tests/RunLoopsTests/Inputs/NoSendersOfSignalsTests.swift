@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The no-senders notice of a port of signals, which is not taken for a signal.
+/// The no-senders notice of a signal port is not mistaken for a signal.
 @Suite struct NoSendersOfSignalsTests {
     @Test func `a signal port delivers its no-senders notice without a signal, after earlier signals`() throws
     {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The receiver gets a notice when the last send right is released: once for each time, after everything that rights sent.
+/// The receiver gets a notice each time the last send right is released, after everything that the rights have sent.
 @Suite struct NoSendersTests {
     @Test func `the no-senders notice arrives after everything the last right sent`() throws {
         try onLoopThread { loop in
@@ -23,7 +23,7 @@ import Testing
             try port.makeSendOnceRight(ifUnused: 0).send(5)
             loop.settle()
             #expect(log == ["1", "2", "3", "4", "none", "5"])
-            // The notice has taken no room.
+            // The notice uses no room in the queue.
             try port.send(contentsOf: [6, 7, 8], before: .distantPast)
         }
     }
@@ -55,7 +55,7 @@ import Testing
             var right: SendRight? = port.makeSendRight()
             loop.settle()
             #expect(log == [])
-            // Released again, and then another one: one notice, after everything that all of them sent.
+            // The right is released, and then another one: one notice arrives, after everything that both have sent.
             try right?.send(1)
             right = nil
             right = port.makeSendRight()
@@ -109,7 +109,7 @@ import Testing
             port.onNoSenders { calls += 1 }
             loop.settle()
             #expect(calls == 1)
-            // The notice is in the queue when the port leaves, and arrives where there is no handler for it.
+            // The notice is in the queue when the port leaves the loop, and is received while the port has no handler for it.
             _ = port.makeSendRight()
             loop.remove(port, forMode: .default)
             loop.add(port, forMode: .default) { _ in }

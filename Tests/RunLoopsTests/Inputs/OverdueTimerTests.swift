@@ -4,13 +4,13 @@ import Testing
 
 @testable import RunLoops
 
-/// Timers that came due while a mode ran that they are not in.
+/// Timers that became due while the loop ran in a mode without them.
 @Suite struct OverdueTimerTests {
     private let other = RunLoop.Mode("other")
 
     private func core(_ loop: RunLoop) -> LoopCore { loop.core("OverdueTimerTests", "") }
 
-    /// Has a body called in a run of the default mode in which timers of the other mode are overdue.
+    /// Calls a body during a run in the default mode, while timers of the other mode are overdue.
     private func withOverdue(_ count: Int, _ body: @escaping @Sendable (RunLoop, [RunLoops.Timer]) -> Void)
         throws
     {
@@ -28,7 +28,7 @@ import Testing
             loop.add(last, forMode: .default)
             #expect(loop.run(in: .default, until: .hang) == .finished)
             #expect(calls == 1)
-            // Back in line when the mode has changed.
+            // The timers are in line again when the mode has changed.
             #expect(core(loop).timers.overdue.isEmpty)
             #expect(core(loop).timers.count == timers.count { $0.membership.loop != nil })
         }
@@ -42,7 +42,7 @@ import Testing
             #expect(core(loop).timers.count == 1)
             #expect(core(loop).timers.overdue.count == 100)
             one.invalidate()
-            // Each leaves by itself, wherever it stands.
+            // Each timer can be removed from any position.
             for timer in timers[..<40] { loop.remove(timer, forMode: other) }
             for timer in timers[60...].reversed() { timer.invalidate() }
             let rest = core(loop).timers.overdue.map { ObjectIdentifier($0) }

@@ -2,9 +2,9 @@ import Glibc
 import RunLoops
 import TestSupport
 
-/// A library of pipes: it reads what is reported, and notes each call of its service.
+/// A library of pipes that reads from reported descriptors, and records each call of its service.
 final class PipeLibrary {
-    /// The arguments of one call of the service.
+    /// The arguments of a call of the service.
     struct Call: Equatable {
         var reports: [LibrarySource.Report] = []
         var isDue = false
@@ -14,9 +14,9 @@ final class PipeLibrary {
     private(set) var source: LibrarySource
     var calls: [Call] = []
     private(set) var invalidations = 0
-    /// Called after the reports of a call were taken out.
+    /// Called after the reports of a call.
     var afterReports: (LibrarySource) -> Void = { _ in }
-    /// Called with each report, after it was read.
+    /// Called with each report, after the descriptor was read.
     var onReport: (LibrarySource, LibrarySource.Report) -> Void = { _, _ in }
     var drains = true
 
@@ -33,7 +33,7 @@ final class PipeLibrary {
         while let report = source.nextReport() {
             calls[number].reports.append(report)
             var bytes = [UInt8](repeating: 0, count: 64)
-            // Safe: the kernel writes at most the array's length.
+            // Safe: the kernel writes at most the length of the array.
             if drains { _ = unsafe read(report.descriptor, &bytes, bytes.count) }
             onReport(source, report)
         }
@@ -42,7 +42,7 @@ final class PipeLibrary {
 }
 
 extension LibrarySource.Report {
-    /// True if this is about a descriptor and says that.
+    /// True if the report has this readiness and this descriptor.
     func says(_ readiness: DescriptorSource.Readiness, of descriptor: CInt) -> Bool {
         self.descriptor == descriptor && self.readiness == readiness
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Large batches, and many senders at once, at a port with a low limit.
+/// Large batches and many senders at a port with a small queue.
 @Suite struct PortBatchTests {
     @Test(arguments: [1, 7, 100, 1_000] as [PortQueueLimit])
     func `a batch longer than the limit arrives whole, in order`(
@@ -74,7 +74,7 @@ import Testing
 
     @Test func `a port counts its room over more messages than a word counts`() throws {
         try onLoopThread { loop in
-            // Twice the largest limit is more than 2²⁰.
+            // Twice the largest limit exceeds 2²⁰.
             let port = Port<Int>(queueLimit: 1_000_000)
             var received = 0
             loop.add(port, forMode: .default) { _ in received += 1 }
@@ -120,7 +120,7 @@ import Testing
                     }
                 } catch {
                     #expect(error.reason == .timedOut)
-                    // Of two messages, the first may have been sent.
+                    // Of two messages, the first can have been sent.
                     if error.messages.first?.number == 2 * number + 1 { accepted[sender].add(2 * number) }
                 }
             }

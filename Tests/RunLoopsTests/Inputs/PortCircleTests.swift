@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Senders that wait for room in the port of a thread that waits for them.
+/// Senders that wait for room in a port whose receiver waits for them.
 @Suite struct PortCircleTests {
     @Test func `a sender whose receiver waits for it is refused, and keeps its message`() throws {
         let sender = try RunLoopThread(name: "sender")
@@ -17,7 +17,7 @@ import Testing
             }
             #expect(error?.reason == .wouldDeadlock)
             #expect(error?.messages == [1])
-            // By then the sender has left the line.
+            // The sender has already left the line.
             loop.settle()
             try port.send(2)
             try sender.runLoop.performAndWait {
@@ -46,7 +46,7 @@ import Testing
             waitUntilSenderIsInGraph(port)
             let circle = refusal { try sender.runLoop.performAndWait {} }
             #expect(circle?.waits.map(\.operation) == ["RunLoop.performAndWait", "Port.send"])
-            // The second place is that of the port.
+            // The second place in the source is that of the port.
             #expect(circle?.waits.map(\.fileID) == [#fileID, #fileID])
             #expect(circle.map { $0.waits[1].line < $0.waits[0].line } == true)
             loop.run(until: .hang)
@@ -64,7 +64,7 @@ import Testing
             sender.runLoop.perform { do { try port.send(1) } catch { Issue.record(error) } }
             waitUntilSenderIsInGraph(port)
             loop.remove(port, forMode: .default)
-            // No thread receives. The wait may be long, but this thread is in no circle.
+            // No thread receives from the port. The wait can be long, but it is in no circle.
             #expect(refusal { try sender.runLoop.performAndWait(before: .now + .milliseconds(1)) {} } == nil)
             try heir.runLoop.performAndWait {
                 RunLoop.current.add(port, forMode: .init("never run")) { _ in }
@@ -94,7 +94,7 @@ import Testing
                 thread.runLoop.perform {
                     arrived.increment()
                     waitUntil("both are in their blocks") { arrived.count == 2 }
-                    // The second message finds the port full, because the port's receiver is in its block.
+                    // The second message finds the port full, because the port's receiver is inside its block.
                     do throws(PortSendError<Int>) { try ports[1 - number].send(contentsOf: [1, 2]) } catch {
                         #expect(error.reason == .wouldDeadlock)
                         refusals.increment()
@@ -113,15 +113,15 @@ import Testing
     }
 }
 
-/// Returns the circle that a call is refused for; nil if it is not refused.
+/// Returns the circle because of which a call fails, or nil if the call does not fail.
 func refusal(_ body: () throws -> Void) -> WaitCircle? {
     do { try body() } catch PerformError.circle(let circle) { return circle } catch {}
     return nil
 }
 
-/// Waits until a search for circles finds a sender that waits at a port.
+/// Waits until a sender's wait at a port is in the graph of waits.
 ///
-/// The sender joins the line before that.
+/// The sender joins the line before.
 func waitUntilSenderIsInGraph<Message>(_ port: Port<Message>) {
     waitUntil("the sender's wait is entered") {
         ThreadWait.graph.withLock { $0.holdsWait(of: port.core.origin) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Collections whose elements differ from their count, sent to a port.
+/// Collections whose number of elements differs from their count, sent to a port.
 @Suite struct PortCollectionTests {
     /// A collection that reports one number of elements and yields another.
     private struct Lying<Element: Sendable>: Collection {
@@ -21,7 +21,7 @@ import Testing
         func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
     }
 
-    /// Checks that a port of ten is empty: it takes ten messages, and no more.
+    /// Checks that a port with a limit of ten is empty: it accepts ten messages, and no more.
     private func expectRoomForTen(_ port: Port<Int>, _ receiver: ManualReceiver<Int>) throws {
         for number in 0..<10 { try port.send(number, before: .distantPast) }
         #expect(throws: PortSendError<Int>.self) { try port.send(10, before: .distantPast) }
@@ -64,7 +64,7 @@ import Testing
             try port.send(contentsOf: numbers, before: .distantPast)
             #expect(receiver.receiveAll().count <= 4)
         }
-        // Each element was examined once for each time that it could be sent.
+        // Each element was examined once each time that it could be sent.
         #expect(looks == 160)
         try expectRoomForTen(port, receiver)
     }

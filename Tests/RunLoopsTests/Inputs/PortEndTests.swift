@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The end of a port: queued messages are destroyed once, outside of locks, and sending throws.
+/// The end of a port: queued messages are destroyed once, outside of locks, and sends throw.
 @Suite struct PortEndTests {
     @Test func `an ended port destroys what is queued, once`() throws {
         let alive = Shared()
@@ -192,7 +192,7 @@ import Testing
         let rounds = 10_000
         let ender = try ender(of: rounds, from: handedOver)
         try onLoopThread { loop in
-            // Kept, because with its last reference a port destroys its messages in any case.
+            // The ports are kept, because a port also destroys its messages with its last reference.
             var ports: [Port<Counted>] = []
             for round in 0..<rounds {
                 let port = Port<Counted>()
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// Starts a thread that ends each port that it gets, at once.
+    /// Starts a thread that ends each port as soon as it gets the port.
     private func ender<Message: Sendable>(
         of count: Int, from handedOver: Port<Port<Message>>
     ) throws -> Threads {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Eight senders at a full port, with deadlines: each is served in turn, gives up with its message, or is woken by the port's end.
+/// Eight senders with deadlines at a full port: each is served in turn, gives up with its message, or is woken by the port's end.
 @Suite struct PortFullTests {
     /// The outcome of a sender.
     private enum Outcome: Hashable, Sendable {
@@ -29,7 +29,7 @@ import Testing
                 }
                 threads.withLock { $0.append(thread) }
                 waitUntil("the next one is in line, or has given up already") {
-                    // In this order: a sender that leaves the line meanwhile is counted at most once.
+                    // In this order, a sender that leaves the line between the two loads is counted at most once.
                     outcomes.withLock { $0.count } + waitingSenders(at: port) == number + 1
                 }
             }
@@ -81,7 +81,7 @@ import Testing
             var received: [Int] = []
             loop.add(line.port, forMode: .default) { number in
                 received.append(number)
-                // Now and then a deadline passes while others are served.
+                // Some deadlines pass while other senders are served.
                 let end = ContinuousClock.now + pause
                 while ContinuousClock.now < end {}
             }
@@ -91,7 +91,7 @@ import Testing
             return received
         }
         #expect(Array(received.prefix(limit)) == (0..<limit).map { -1 - $0 })
-        // In turn, each once, and exactly those whose send returned.
+        // The messages of exactly the senders whose send returned, in turn, once each.
         #expect(Array(received.dropFirst(limit)) == line.numbers(.sent))
         #expect(line.numbers(.sent).count + line.numbers(.gaveUp).count == 8)
     }
@@ -120,7 +120,7 @@ import Testing
             return received
         }
         let sent = line.numbers(.sent)
-        // Messages that were accepted and not received were destroyed with the port: never more than it holds.
+        // Messages that were accepted and not received were destroyed with the port. Their number is at most the port's limit.
         let arrived = received.filter { $0 >= 0 }
         #expect(arrived == Array(sent.prefix(arrived.count)))
         #expect(sent.count - arrived.count <= limit)

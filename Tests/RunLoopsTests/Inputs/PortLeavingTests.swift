@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A port that leaves a mode, by its own handler or by the destruction of a handler's captures.
+/// A port leaves a mode, by its own handler or by the destruction of a handler's captures.
 @Suite struct PortLeavingTests {
     private static let modal = RunLoop.Mode("modal")
 
@@ -30,7 +30,7 @@ import Testing
                 }
             }
             addAnew("first")
-            // A handler that stays: the port is still in the loop when the other handler is destroyed.
+            // This handler stays, so the port is still in the loop when the other handler is destroyed.
             loop.add(port, forMode: .init("other")) { log.add("other \($0)") }
             try port.send(1)
             loop.settle()
@@ -73,7 +73,7 @@ import Testing
             loop.add(port, forMode: .default) { number in
                 received.append(number)
                 loop.remove(port, forMode: .default)
-                // As many messages as one pass serves: not all.
+                // One pass serves some of the messages, but not all.
                 loop.run(in: Self.modal, until: .distantPast, returnAfterSourceHandled: true)
             }
             loop.add(Port<Int>(), forMode: .default) { _ in }

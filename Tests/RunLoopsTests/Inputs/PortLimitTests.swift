@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A full port: senders wait, in turn, until there is room, their deadline passes, or the port ends.
+/// Senders at a full port wait in turn, until there is room, their deadline passes, or the port ends.
 @Suite struct PortLimitTests {
     @Test func `a full port refuses a sender whose deadline has passed, and gives the message back`() throws {
         try onLoopThread { loop in
@@ -90,7 +90,7 @@ import Testing
     @Test func `a newcomer does not overtake senders that wait`() throws {
         let port = Port<Int>(queueLimit: 2)
         try port.send(contentsOf: [0, 1])
-        // A sender whose two messages are sent together, so that it still waits when there is room for one.
+        // The two messages of this sender are sent together, so that the sender still waits when there is room for one.
         let patient = try Threads(1) { _ in
             let (first, second) = (Node.make(), Node.make())
             first.store(2)
@@ -193,7 +193,7 @@ import Testing
     }
 }
 
-/// Waits until this many senders wait at a port.
+/// Waits until at least this number of senders wait at a port.
 func waitUntilSendersWait<Message>(_ count: Int, at port: Port<Message>) {
     waitUntil("\(count) senders wait") { waitingSenders(at: port) >= count }
 }

@@ -5,10 +5,11 @@ import Testing
 
 @testable import RunLoops
 
-/// The line of senders at a full port: a sender that leaves it makes room for those behind, and no sender
-/// sleeps in it while there is room.
+/// The line of senders at a full port.
+///
+/// A sender that leaves the line makes room for those behind it, and no sender sleeps in the line while there is room.
 @Suite struct PortLineTests {
-    /// Sends several messages, all or none.
+    /// Sends all of several messages, or none.
     private static func send(
         _ numbers: Range<Int>, to port: Port<Int>, before deadline: ContinuousClock.Instant? = nil
     ) -> PortCore.Refusal? {
@@ -24,7 +25,7 @@ import Testing
         return refusal
     }
 
-    /// Returns the messages in a port's queue.
+    /// Removes all messages from a port's queue, and returns them.
     private func drain(_ port: Port<Int>) throws -> [Int] {
         try onLoopThread { loop in
             var received: [Int] = []
@@ -44,7 +45,7 @@ import Testing
             #expect(Self.send(10..<13, to: port, before: .now + .milliseconds(500)) == .timedOut)
             isOver.increment()
         }
-        // On a busy machine it may have given up already.
+        // On a busy machine the batch can already have given up.
         waitUntil("the batch waits, or has") {
             port.core.queue.waitingCount.load(ordering: .acquiring) == 1 || isOver.count == 1
         }
@@ -73,7 +74,7 @@ import Testing
         let single = try Threads(1) { _ in try port.send(3) }
         waitUntilSendersWait(2, at: port)
         try receiver.runLoop.performAndWait {
-            // The receiver begins to wait for the sender, and cannot be refused.
+            // The receiver waits for the sender in a way that cannot be refused.
             let target = sender.runLoop.waitTarget
             let wait = ThreadWait(in: "test", fileID: #fileID, line: #line) { [target] }
             #expect(wait.beginOrBreakCircle() == nil)
@@ -108,7 +109,7 @@ import Testing
             }
         }
 
-        /// Ends a port on another thread once this thread has put its sender into the line, still under the lock of the line.
+        /// On another thread, ends a port as soon as this thread has put its sender into the line and still holds the line's lock.
         private final class Ending: RacePointWatcher, @unchecked Sendable {
             private let port: Port<Int>
             var closing: Threads?
@@ -121,7 +122,7 @@ import Testing
                     do { closing = try Threads(1) { [port] _ in port.invalidate() } } catch {
                         Issue.record(error)
                     }
-                    // The other thread goes on once it can take the lock.
+                    // The other thread continues when it acquires the lock.
                     waitUntil("its queue is closed") { port.core.queue.mailbox.current.isClosed }
                 }
             }

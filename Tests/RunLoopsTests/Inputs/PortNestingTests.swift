@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The actions that a port's handler may take: it may run its loop, and change or end the port.
+/// A port's handler is allowed to run its loop, and to change or end the port.
 @Suite struct PortNestingTests {
     @Test func `a run inside a handler delivers the next messages there, in order`() throws {
         try onLoopThread { loop in
@@ -17,7 +17,7 @@ import Testing
             }
             try port.send(contentsOf: [1, 2, 3, 4])
             loop.pass()
-            // The innermost run goes on to the end, because each run finishes its pass.
+            // The innermost run serves all messages, because each run finishes its pass.
             #expect(
                 log.entries == [
                     "begin 1", "begin 2", "begin 3", "end 3", "begin 4", "end 4", "end 2", "end 1",
@@ -89,8 +89,8 @@ import Testing
         throws
     {
         try onLoopThread { loop in
-            // A sender queues its message first, and then signals the loop. This one is stopped in between,
-            // while the handler's runs empty the port. The port's node may be on its way only once.
+            // A sender queues its message first, and then signals the loop. This sender stops in between, while the handler's runs
+            // empty the port. The port's node must not be signalled twice.
             let port = Port<Int>()
             var announcement: Node?
             var received: [Int] = []
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    /// Queues a message, and returns the node with which its sender would signal the loop.
+    /// Queues a message, and returns the node with which the sender would signal the loop.
     private func queue(_ number: Int, on port: Port<Int>) -> Node? {
         let node = Node.make()
         node.store(number)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Handlers that are called when a port has room, so that a loop need not block.
+/// A handler is called when a port has room, so that a loop need not block.
 @Suite struct PortOnRoomTests {
     @Test func `a handler is called once, on its loop's thread, when the full port has room`() throws {
         let port = Port<Int>(queueLimit: 2)
@@ -70,7 +70,7 @@ import Testing
             #expect(try set.receive() == 0)
             try sender.join()
             loop.run(in: .default, until: .distantPast)
-            // The sender behind the first handler has taken the room.
+            // The sender behind the first handler has used the room.
             #expect(calls.entries == [1] && waitingSenders(at: port) == 2)
             #expect(try set.receive() == 1)
             loop.run(in: .default, until: .distantPast)

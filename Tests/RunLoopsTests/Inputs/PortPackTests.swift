@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Messages that were sent together and share a node behave like all others.
+/// Messages that were sent together and share a node behave like any other messages.
 @Suite struct PortPackTests {
-    /// As many as fill two nodes, and one more.
+    /// The number of messages that fill two nodes, plus one.
     private static let most = 2 * Node.capacity(for: Int.self) + 1
 
     @Test func `a port that is removed in the middle of a pack keeps the rest for the next receiver`() throws
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func `the nodes of refused messages are ordinary ones again`() throws {
-        // A thread of its own, with slabs that no other thread has.
+        // A new thread, whose slabs no other thread has.
         try onLoopThread { _ in
             let port = Port<Int>(queueLimit: .unlimited)
             port.invalidate()

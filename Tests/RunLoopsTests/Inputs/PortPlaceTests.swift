@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A port keeps its queue when it leaves its loop, comes back, or changes modes, and while nothing runs.
+/// A port keeps its queue when it leaves its loop, returns, or changes modes, and while no loop runs.
 @Suite struct PortPlaceTests {
     @Test func `messages survive the removal from a loop and the return to it`() throws {
         try onLoopThread { loop in
@@ -14,7 +14,7 @@ import Testing
                 try port.send(contentsOf: round * 10..<round * 10 + 5)
                 loop.add(port, forMode: .default) { number in
                     received.append(number)
-                    // The rest has been taken in already.
+                    // The loop has already received the other messages.
                     if number % 10 == 1 { loop.remove(port, forMode: .default) }
                 }
                 try port.send(contentsOf: round * 10 + 5..<round * 10 + 10)
@@ -66,7 +66,7 @@ import Testing
         let port = Port<Int>(queueLimit: .unlimited)
         let received = Log<Int>()
         let sent = Shared()
-        // Several loops have the port one after the other.
+        // Several loops have the port, one after another.
         for stay in 0..<4 as Range<UInt64> {
             try onLoopThread { loop in
                 var random = SplitMix64(seed: seed &* 10 &+ stay)

@@ -3,7 +3,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The number of messages that a port holds.
+/// The limit on the number of messages in a port.
 @Suite struct PortQueueLimitTests {
     @Test func `a limit is a number or unlimited`() {
         #expect(PortQueueLimit(1).count == 1)

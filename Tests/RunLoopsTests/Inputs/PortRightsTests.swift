@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The life of a port's rights, as a value: the counts, and the moments at which the receiver gets a notice.
+/// The life of a port's rights, as a value: the counts, and the events after which the receiver gets a notice.
 @Suite struct PortRightsTests {
     @Test func `the last of several rights is the one that counts`() {
         var rights = PortRights()
@@ -63,7 +63,7 @@ import Testing
 
     private enum Event: CaseIterable { case make, drop, ask, stop, arrive, end }
 
-    /// The conditions that must hold, derived from the events alone.
+    /// The conditions that must hold, derived from the events only.
     private struct Expected {
         var rights = 0
         var made = 0
@@ -78,7 +78,7 @@ import Testing
 
         /// Notes an event.
         ///
-        /// - Returns: False if it cannot happen now.
+        /// - Returns: False if the event cannot happen now.
         mutating func happen(_ event: Event) -> Bool {
             switch event {
             case .make:
@@ -115,7 +115,7 @@ import Testing
                 if madeWhenQueued != nil || !mustTell { return false }
                 madeWhenQueued = made
             }
-            // No receiver that must get a notice waits forever.
+            // No receiver that must get a notice waits for ever.
             return !mustTell || madeWhenQueued != nil
         }
     }

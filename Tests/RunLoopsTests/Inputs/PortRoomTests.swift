@@ -4,7 +4,7 @@
 
     @testable import RunLoops
 
-    /// The room of a port, which is checked and taken in one atomic operation.
+    /// The room of a port is checked and reserved in one atomic operation.
     @Suite struct PortRoomTests {
         @Test(arguments: [.pushLooks, .pushExchanges] as [RacePoint])
         func `a sender that stalls while any number of messages pass is not accepted by a full port`(
@@ -25,14 +25,15 @@
                 }
             }
             stalled.waitUntilStalled()
-            // As many as bits 42 to 61 of the word can count: if they counted messages, the word would have its old value again.
+            // The number of values of bits 42 to 61 of the word. If these bits counted messages, the word would have its old value
+            // again.
             let count = Int(Mailbox.Word.roomMask) + 1
             let word = port.core.queue.mailbox.current
             for sent in stride(from: 0, to: count, by: limit) {
                 try port.send(contentsOf: sent..<sent + limit)
                 if sent + limit < count { #expect(receiver.receiveAll().count == limit) }
             }
-            // The port is full, and the receiver has taken in all of its messages.
+            // The port is full, although the receiver has taken all of its messages in.
             #expect(port.core.takeMail() > 0)
             #expect(port.core.queue.mailbox.current.node == word.node)
             stalled.goOn()
@@ -41,7 +42,7 @@
             let error = #expect(throws: PortSendError<Int>.self) { try port.send(0, before: .distantPast) }
             #expect(error?.reason == .timedOut)
             #expect(receiver.receiveAll().count == limit)
-            // The limit holds as before.
+            // The limit still holds.
             for number in 0..<limit { try port.send(number, before: .distantPast) }
             #expect(throws: PortSendError<Int>.self) { try port.send(0, before: .distantPast) }
         }
@@ -81,7 +82,7 @@
                 stalled.watch { if port.core.queue.mailbox.arm() { isArmed.increment() } }
             }
             stalled.waitUntilStalled()
-            // No message was sent; only the word has changed.
+            // No message was sent, but the word has changed.
             #expect(port.core.roomAtOnce() == 1)
             stalled.goOn()
             sleeper.join()

@@ -197,7 +197,7 @@ import Testing
             var received: [Int] = []
             loop.add(port, forMode: .default) { number in
                 received.append(number)
-                // The others have been taken in already.
+                // The set has already received the other messages.
                 if number == 1 { loop.remove(port, forMode: .default) }
             }
             while received.count < 2 { loop.pass() }
@@ -211,7 +211,7 @@ import Testing
             #expect(received == [0, 1, 4, 5, 6])
             loop.remove(port, forMode: .default)
         }
-        // From the set on another thread.
+        // Another thread receives from the set.
         try port.send(7)
         set.add(port)
         #expect(try set.receive() == 7)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Sets with several threads: changes while other threads wait, and the targets of the waits.
+/// Sets that several threads use: changes while threads wait, and the targets of the waits.
 @Suite struct PortSetThreadsTests {
     @Test func `a member that is added while a thread waits is received from`() throws {
         let (quiet, late) = (Port<Int>(), Port<Int>())
@@ -18,7 +18,7 @@ import Testing
         set.add(late)
         try late.send(1)
         waitUntil("it waits") { set.waitingCount == 1 }
-        // A port with a message from before.
+        // A port that already has a message.
         let third = Port<Int>()
         try third.send(2)
         set.add(third)
@@ -72,7 +72,7 @@ import Testing
             received.entries.sorted() == (0..<3).flatMap { port in (0..<1_000).map { port * 10_000 + $0 } })
     }
 
-    /// Ports that are added and removed while threads send, wait, give up and end them.
+    /// Ports are added and removed while threads send, wait, give up, and end the ports.
     @Test(arguments: 0..<12) func `nothing is lost and nothing comes twice while members come and go`(
         seed: UInt64
     ) throws {
@@ -120,7 +120,7 @@ import Testing
         try receivers.join()
         try mover.join()
         for number in 0..<4 {
-            // Two threads may record their messages of one port in either order.
+            // Two threads can record their messages of one port in either order.
             #expect(received.entries.filter { $0.port == number }.map(\.message).sorted() == Array(0..<300))
         }
     }
@@ -166,7 +166,7 @@ import Testing
         let member = ElementMember<Bool>(port, port.core, end: false, set.core) { _ in true }
         set.core.add(member)
         try port.send()
-        // A receiver has found the port alive, and takes the signal now: no thread will ring the bell any more.
+        // A receiver has found the port alive, and takes the signal now. So no thread will ring the bell any longer.
         port.invalidate()
         let (taken, hasMore) = member.take()
         #expect(taken != nil && hasMore)
@@ -182,9 +182,9 @@ import Testing
         let requesters = Log<RunLoop>()
         @Sendable func serve() throws {
             let question = try set.receive()
-            // On its own thread.
+            // A request on the server's own thread.
             #expect(throws: RequestError.wouldDeadlock) { _ = try port.request { Question(reply: $0) } }
-            // In a circle: the requester waits for this thread.
+            // A circle: the requester waits for this thread.
             let requester = requesters.entries[0]
             let circle = refusal { try requester.performAndWait {} }
             #expect(circle?.waits.map(\.operation) == ["RunLoop.performAndWait", "Port.request"])
@@ -208,7 +208,7 @@ import Testing
         let (isTakenOver, waits) = (Gate(), Gate())
         let old = try Threads(1) { _ throws in
             #expect(throws: PortSetError.timedOut) { _ = try set.receive(before: .distantPast) }
-            // While this thread waits, the other one serves the set.
+            // While this thread waits, the other thread serves the set.
             let answer = try middle.runLoop.performAndWait {
                 waits.open()
                 #expect(isTakenOver.wait())

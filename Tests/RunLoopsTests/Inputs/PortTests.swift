@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The deliveries of a port: every accepted message, once, in each sender's order, on the receiver's thread.
+/// A port delivers every accepted message once, in each sender's order, on the receiver's thread.
 @Suite struct PortTests {
     @Test func `messages arrive in the order in which they were sent, on the loop's thread`() throws {
         try onLoopThread { loop in
@@ -86,7 +86,7 @@ import Testing
             var received: [Int] = []
             loop.add(port, forMode: .default) { number in
                 received.append(number)
-                // The second message has been taken in already.
+                // The loop has already received the second message.
                 loop.remove(port, forMode: .default)
             }
             try port.send(1)

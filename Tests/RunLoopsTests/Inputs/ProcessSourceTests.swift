@@ -7,7 +7,7 @@ import Testing
 import class RunLoops.RunLoop
 import class RunLoops.Timer
 
-/// The ends of processes, reported on a loop.
+/// The ends of processes, as a loop reports them.
 @Suite struct ProcessSourceTests {
     @Test(arguments: [
         ("exit 0", ProcessSource.Ending.exited(0)), ("exit 7", .exited(7)), ("exit 255", .exited(255)),
@@ -27,10 +27,10 @@ import class RunLoops.Timer
                 endings.append(ending)
             }
             try loop.add(source, forMode: .default)
-            // Alive until the child has ended, and no longer.
+            // The source keeps the mode alive until the child has ended.
             #expect(loop.run(in: .default, until: .hang) == .finished)
             #expect(endings == [ending])
-            // The status was taken once, and the kernel has forgotten the process.
+            // The source has reaped the child, so the kernel no longer knows the process.
             #expect(child.wait() == .unknown)
         }
     }
@@ -39,7 +39,7 @@ import class RunLoops.Timer
         let place = FileManager.default.temporaryDirectory.appending(path: "dumps-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         defer { do { try FileManager.default.removeItem(at: place) } catch { Issue.record(error) } }
-        // If the system puts dumps elsewhere, or the limit cannot be raised, no dump is seen.
+        // If the system writes dumps elsewhere, or the limit cannot be raised, no dump is found.
         let pattern = try String(contentsOfFile: "/proc/sys/kernel/core_pattern", encoding: .utf8)
         for limit in ["0", "unlimited"] {
             try onLoopThread { loop in
@@ -85,7 +85,7 @@ import class RunLoops.Timer
         try await #require(processExitsWith: .success) {
             Signals.ignore(SIGCHLD)
             try onLoopThread { loop in
-                // It waits for the order to end, so that there is a process to watch.
+                // The child stops until the test continues it, so that there is a process to watch.
                 let child = Child(shell: "kill -STOP $$; exit 3")
                 var endings: [ProcessSource.Ending] = []
                 let source = try ProcessSource(child.processID) { _, ending in endings.append(ending) }
@@ -105,12 +105,12 @@ import class RunLoops.Timer
         try onLoopThread { loop in
             let wire = try Wire.pipe()
             defer { wire.close() }
-            // The grandchild is its parent's, which waits for it.
+            // The grandchild is a child of the child, which waits for it.
             let child = Child(shell: "sleep 1000 & echo $! >/proc/$PPID/fd/\(wire.far); wait $!; exit 5")
             var grandchild: CInt?
             let source = DescriptorSource(wire.near, interest: .read) { source, _ in
                 var bytes = [UInt8](repeating: 0, count: 32)
-                // Safe: the kernel writes at most the array's length.
+                // Safe: the kernel writes at most the length of the array.
                 let count = unsafe read(source.descriptor, &bytes, bytes.count)
                 grandchild = CInt(String(decoding: bytes.prefix(max(count - 1, 0)), as: UTF8.self))
                 source.invalidate()
@@ -219,7 +219,7 @@ import class RunLoops.Timer
                 var bound = 0
                 var endings: [CInt: ProcessSource.Ending] = [:]
                 for round in 0..<10 {
-                    // From the second round on: the loop opens a descriptor with its first source.
+                    // From the second round on, because the loop opens a descriptor for its first source.
                     if round == 1 { bound = try boundOfDescriptors() }
                     for number in 0..<30 {
                         let child = Child(shell: "exit \(number)")
@@ -234,7 +234,7 @@ import class RunLoops.Timer
                     endings = round == 9 ? [:] : endings
                 }
                 #expect(openDescriptors(from: bound) == 0)
-                // No child is left at all.
+                // No child remains.
                 #expect(waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD)
             }
         }
@@ -252,10 +252,10 @@ import class RunLoops.Timer
     }
 }
 
-/// Waits until a child has ended, and leaves its status to be taken.
+/// Waits until a child has ended, without reaping it.
 private func waitUntilEnded(_ child: Child) {
     var info = unsafe siginfo_t()
-    // Safe: the kernel fills our own value.
+    // Safe: the kernel fills a local variable.
     let result = unsafe waitid(P_PID, id_t(child.processID), &info, WEXITED | CInt(WNOWAIT))
     #expect(result == 0)
 }
