@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A kernel that does not watch any more descriptors, because its user has too many watched.
+/// The kernel refuses to watch more descriptors, because the limit of the user is reached.
 @Suite struct RefusedWatchTests {
     private static let refusal = SystemError(call: "epoll_ctl", code: ENOSPC)
 
@@ -27,7 +27,7 @@ import Testing
             for wire in wires { wire.send() }
             #expect(loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
             #expect(calls == [1, 0])
-            // Once there is room again, there is room for the source.
+            // When the kernel accepts new descriptors again, the source can be added.
             try loop.add(sources[1], forMode: .default)
             #expect(loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
             #expect(calls == [1, 1])
@@ -75,7 +75,7 @@ import Testing
                 #expect(result == .timedOut)
                 #expect(refusals == Array(repeating: Self.refusal, count: round))
                 #expect(calls == round - 1)
-                // It tries after pauses, and does not spin.
+                // The loop tries again after pauses, and does not spin.
                 #expect(loop.statistics.passes - passes < 30)
                 #expect(
                     loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
@@ -157,13 +157,13 @@ import Testing
     }
 }
 
-/// Has the loop run in a mode that holds no source.
+/// Runs the loop in a mode that has no source.
 private func runInAnotherMode(_ loop: RunLoop) {
     loop.perform(inModes: [.init("other")]) {}
     loop.run(in: .init("other"), until: .now)
 }
 
-/// Expects what a process has said before it ended.
+/// Expects that a process has written these texts before it ended.
 private func expect(_ result: ExitTest.Result?, says parts: String...) {
     for part in parts { #expect(result?.message.contains(part) == true, "\(result?.message ?? "")") }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Requests that would never be answered, because their receiver waits for the requester.
+/// Requests that would never be answered, because the receiver waits for the requester.
 @Suite struct RequestCircleTests {
     @Test func `a request on the receiver's own thread is refused, and nothing is sent`() throws {
         try onLoopThread { loop in
@@ -49,7 +49,7 @@ import Testing
                 let circle = refusal { try requester.runLoop.performAndWait {} }
                 #expect(circle?.waits.map(\.operation) == ["RunLoop.performAndWait", "Port.request"])
                 question.reply.send(1)
-                // The requester goes on, so a wait for it is allowed.
+                // The requester continues, so a wait for it is allowed.
                 #expect(refusal { try requester.runLoop.performAndWait {} } == nil)
                 loop.stop()
             }
@@ -91,7 +91,7 @@ import Testing
                 }
             }
             for gate in done { #expect(gate.wait()) }
-            // The thread whose request was refused goes back to its loop, and answers the other one.
+            // The thread whose request was refused returns to its loop, and answers the other request.
             #expect(outcomes.entries.sorted() == ["answer", "circle"])
         }
         for thread in threads { thread.stop() }

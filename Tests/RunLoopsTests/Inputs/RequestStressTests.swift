@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Answers, unused rights, deadlines, cancellations and the port's end at the same moment: each request has one outcome.
+/// Answers, unused rights, deadlines, cancellations and the port's end coincide, and each request has one outcome.
 @Suite struct RequestStressTests {
     @Test(arguments: 0..<12) func `every request has one outcome, and every answer is given or counted`(
         seed: UInt64

@@ -4,15 +4,15 @@ import Testing
 
 @testable import RunLoops
 
-/// The message of a requester in these tests.
+/// The message of a requester.
 struct Question<Answer: Sendable>: Sendable {
     var number = 0
     let reply: ReplyRight<Answer>
 }
 
-/// Requests that block: each ends with an answer or an error.
+/// Requests that block, each of which ends with an answer or an error.
 @Suite struct RequestTests {
-    /// Starts a thread whose loop has a port of questions.
+    /// Starts a thread whose loop has a port for questions.
     private func withReceiver(
         limit: PortQueueLimit = 1024, _ handler: @escaping @Sendable (Question<Int>) -> Void,
         _ body: (Port<Question<Int>>, RunLoop) throws -> Void
@@ -28,7 +28,7 @@ struct Question<Answer: Sendable>: Sendable {
         try body(port, receiver.runLoop)
     }
 
-    /// Returns the error of a request; nil if it is answered.
+    /// The error of a request, or nil if it is answered.
     private func failure(_ request: () throws -> Void) -> RequestError? {
         do { try request() } catch let error as RequestError { return error } catch { Issue.record(error) }
         return nil
@@ -295,7 +295,7 @@ struct Question<Answer: Sendable>: Sendable {
         receiver.stop()
     }
 
-    /// The uses that end a forked child.
+    /// The uses of a port that end a forked child.
     enum ForkedUse: String, Codable, CaseIterable {
         case request = "Port.request"
         case answer = "ReplyRight.send"

@@ -11,27 +11,27 @@ actor Resident {
     // Safe: the actor holds the loop.
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
-    /// Adds one.
+    /// Adds one to the count.
     ///
-    /// - Returns: True if that was done on the loop's thread.
+    /// - Returns: True if the loop's thread did so.
     @discardableResult
     func increment() -> Bool {
         count += 1
         return loop.isCurrent
     }
 
-    /// Runs code in the actor.
+    /// Calls a function that is isolated to the actor.
     func run<Result: Sendable>(_ body: @Sendable (isolated Resident) throws -> Result) rethrows -> Result {
         try body(self)
     }
 
-    /// Has another actor count.
+    /// Has another actor increment its count.
     func increment(_ other: Resident, times: Int = 1) async {
         for _ in 0..<times { await other.increment() }
     }
 }
 
-/// A global actor on a loop of its own, which never ends.
+/// A global actor on a loop of its own that never ends.
 @globalActor actor LoopActor {
     static let shared = LoopActor()
 
@@ -45,7 +45,7 @@ actor Resident {
     }
 }
 
-/// Gives a thread with its loop to a test, and ends it afterwards.
+/// Runs a body with a thread that runs its loop, and stops the thread afterwards.
 func withLoopThread<Result>(
     _ name: String = "test", _ body: (RunLoopThread) async throws -> Result
 ) async throws -> Result {
@@ -54,12 +54,12 @@ func withLoopThread<Result>(
     return try await body(thread)
 }
 
-/// Enqueues a job on a loop, as that of an actor there, from the calling thread.
+/// Enqueues a job on a loop from the calling thread, like a job of an actor on the loop.
 func enqueueJob(on loop: RunLoop, _ body: @escaping @Sendable () -> Void) {
     Task(executorPreference: JobExecutor(loop: loop)) { body() }
 }
 
-/// Passes the jobs of tasks off as those of actors.
+/// An executor that enqueues the jobs of tasks as if they were jobs of actors.
 private final class JobExecutor: TaskExecutor {
     let loop: RunLoop
     init(loop: RunLoop) { self.loop = loop }

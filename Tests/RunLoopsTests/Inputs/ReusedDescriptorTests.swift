@@ -5,16 +5,16 @@ import Testing
 
 @testable import RunLoops
 
-/// Descriptors that are closed while a source watches them, and whose numbers are given out again: a message that names the
-/// source that was not invalidated, for every kind of file.
+/// Descriptors that are closed while a source watches them, and whose numbers are reused.
 ///
-/// Each in a process of its own, which ends.
+/// For every kind of file, the program ends with a message that names the source that was not invalidated. Each test has a process
+/// of its own.
 @Suite struct ReusedDescriptorTests {
-    /// Files of which one takes the place of another one.
+    /// The kinds of files, one of which replaces another of the same kind.
     enum Kind: String, CaseIterable, Codable {
         case sockets, pipes, wakeUps, alarms, sets, fifos
 
-        /// Two open files of the kind; those of a FIFO are one file that is opened twice.
+        /// Opens two files of the kind; for a FIFO, one file that is opened twice.
         func two() throws -> (CInt, CInt) {
             switch self {
             case .sockets: (try Wire.sockets().near, try Wire.sockets().near)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// The occasion on which the loop looks at the source.
+    /// The occasion on which the loop checks the source.
     enum Occasion: String, CaseIterable, Codable {
         case newSource, newSourceInAnotherMode, newSourceWithAnotherTrigger, regularFile, closedAgain, removal
         case invalidation, changeOfMode
@@ -39,7 +39,7 @@ import Testing
         let occasion: Occasion
     }
 
-    /// Each kind where the kernel says nothing by itself, and each occasion.
+    /// All kinds of files on occasions on which the kernel does not report an error, and all occasions.
     static let cases =
         Kind.allCases.flatMap { kind in
             [Occasion.newSource, .changeOfMode].map { Case(kind: kind, occasion: $0) }
@@ -144,12 +144,12 @@ import Testing
     }
 }
 
-/// Makes a source that is never to be called.
+/// Makes a source whose handler must not be called.
 private func watch(_ descriptor: CInt) -> DescriptorSource {
     DescriptorSource(descriptor, interest: .read, line: 4_711) { _, _ in Issue.record("it watches nothing") }
 }
 
-// Copies, which keep their files open.
+// Copies keep their files open.
 
 private func copyOfWakeup() throws -> CInt {
     let wakeup = try Wakeup()
@@ -170,11 +170,11 @@ private func copyOfSet() throws -> CInt {
     return withExtendedLifetime(set) { dup(set.descriptor) }
 }
 
-/// One FIFO, opened twice.
+/// Opens one FIFO twice.
 private func openTwice() throws -> (CInt, CInt) {
     let place = try ScratchDirectory()
     let path = place.path + "/fifo"
-    // Safe, all: the kernel reads the name.
+    // Safe, all: the kernel reads the path.
     #expect(unsafe mkfifo(path, 0o600) == 0)
     let flags = O_RDWR | O_NONBLOCK
     let both = unsafe (open(path, flags), open(path, flags))
@@ -182,13 +182,13 @@ private func openTwice() throws -> (CInt, CInt) {
     return both
 }
 
-/// Has a loop run in a mode that holds no source.
+/// Runs the loop in a mode that has no source.
 private func runInAnotherMode(_ loop: RunLoop) {
     loop.perform(inModes: [.init("other")]) {}
     loop.run(in: .init("other"), until: .now)
 }
 
-/// Has a loop come upon a source whose descriptor's number is another file's.
+/// Has the loop check a source whose descriptor's number belongs to another file.
 private func bring(
     _ loop: RunLoop, to source: DescriptorSource, _ occasion: ReusedDescriptorTests.Occasion
 ) throws {
@@ -217,7 +217,7 @@ private func bring(
     }
 }
 
-/// Expects that a process has named the old source.
+/// Expects that a process has written the place of the old source.
 private func expectNamed(_ result: ExitTest.Result?) {
     let message = result?.message ?? ""
     let says =

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Rights that threads make and release while the receiver serves the port: each notice comes once, and in its place.
+/// Threads make and release rights while the receiver serves the port, and each notice arrives once and in its place.
 @Suite struct RightsStressTests {
     @Test func `rights that four threads release at once give one notice`() throws {
         let port = Port<Int>(queueLimit: 8)
@@ -20,7 +20,7 @@ import Testing
             var (round, received) = (0, 0)
             loop.add(port, forMode: .default) { _ in received += 1 }
             func begin() {
-                // All are made before the first is released, so there is one time without rights in each round.
+                // All rights are made before the first one is released, so each round has one time without rights.
                 let rights = senders.map { _ in port.makeSendRight() }
                 for (sender, right) in zip(senders, rights) {
                     // The right is released with the block.
@@ -55,7 +55,7 @@ import Testing
                 let right = port.makeSendRight()
                 if Bool.random(using: &random) { try right.send(1) } else { _ = right.isValid }
             }
-            // So that the test need not wait for room, and the last right of all is one that sends.
+            // This message occupies no room for which the test would wait, and makes the very last right one that sends.
             try port.makeSendRight().send(0)
         }
         try onLoopThread { loop in
@@ -71,7 +71,7 @@ import Testing
             }
             func told() {
                 calls += 1
-                // True until a message comes after the notice.
+                // False again if a message arrives after the notice.
                 isLast = true
             }
             let end = ContinuousClock.Instant.hang

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A right for one message: its receiver gets exactly one message from it, used or not.
+/// A right for one message, from which the receiver gets exactly one message, used or not.
 @Suite struct SendOnceRightTests {
     @Test func `a right that is used sends its message, and nothing else`() throws {
         try onLoopThread { loop in
@@ -93,7 +93,7 @@ import Testing
             let port = Port<Int>(queueLimit: PortQueueLimit(limit))
             var received: [Int] = []
             var expected: [Int] = []
-            // The marks of the queued messages: true for those that the limit counts.
+            // For each queued message, true if it counts toward the limit.
             var line: [Bool] = []
             loop.add(port, forMode: .default) {
                 received.append($0)

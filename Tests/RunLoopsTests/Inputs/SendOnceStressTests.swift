@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Send-once rights that threads use and destroy while the receiver is at work.
+/// Threads use and destroy send-once rights while the receiver serves the port.
 @Suite struct SendOnceStressTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `whatever threads do with their rights, each is heard of once`(seed: UInt64) throws {

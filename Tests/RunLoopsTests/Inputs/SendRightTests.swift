@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Sending through a right is sending to the port, except that the right is counted and does not keep the port.
+/// A right sends to its port like the port itself, but is counted and does not keep the port alive.
 @Suite struct SendRightTests {
     @Test func `messages sent through a right and through the port arrive in order`() throws {
         try onLoopThread { loop in

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Signals that are still waiting when their source ends.
+/// Signals that still wait when their source ends.
 @Suite struct SignalForgettingTests {
     @Test(arguments: [false, true])
     func `signals that came before the end of their source are forgotten`(isBlocked: Bool) async throws {
@@ -17,7 +17,7 @@ import Testing
                     try RunLoop.current.add(source, forMode: .default)
                     Signals.send(SIGTERM)
                     source.invalidate()
-                    // It would end the child here, which is what it did before the source was made.
+                    // A waiting signal would end the child here, because that is its action without a source.
                     Signals.block(SIGTERM, false)
                     RunLoop.current.run(until: .now)
                     return calls == 0 ? 0 : 1

@@ -4,9 +4,9 @@
 
     @testable import RunLoops
 
-    /// The end of a port of signals, which is no signal.
+    /// The end of a signal port is not a signal.
     @Suite struct SignalPortEndTests {
-        /// Race points of the receiver between its look at the port and its sleep.
+        /// The race points of the receiver between its check of the port and its sleep.
         static let steps: [RacePoint] = [.bellLooks, .bellArms]
 
         @Test(arguments: steps) func `ending a port delivers no signal that was not sent, in a loop`(
@@ -24,7 +24,7 @@
                 stalled.watch { #expect(loop.run(in: .default, until: .hang) == .finished) }
             }
             #expect(isReady.wait())
-            // Causes a notice, for which the loop looks at the port.
+            // This causes a notice, for which the loop checks the port.
             _ = port.makeSendRight()
             stalled.waitUntilStalled()
             port.invalidate()
@@ -46,7 +46,7 @@
                     }
                 }
             }
-            // A nudge, as a notice makes. In a set no receiver can ask for notices.
+            // A nudge, as a notice causes it. A receiver in a set cannot ask for notices.
             if let node = port.core.bell.nudge() { ReadyNode.send(node) }
             stalled.waitUntilStalled()
             port.invalidate()

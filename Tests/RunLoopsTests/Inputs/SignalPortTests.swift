@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A port that carries signals: they merge, and no signal that comes after its handler has begun is lost.
+/// Signals of a port merge, and no signal after the start of the handler is lost.
 @Suite struct SignalPortTests {
     @Test func `signals that have not been received are one`() throws {
         try onLoopThread { loop in
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func `the handler sees everything written before a signal, and no signal is left over`() throws {
-        // The purpose of signal ports: many threads queue something and signal, and the handler takes everything that is queued.
+        // The usual use of a signal port: several threads queue values and signal, and the handler takes all queued values.
         let port = Port<Void>()
         let queue = Log<Int>()
         let last = Gate()

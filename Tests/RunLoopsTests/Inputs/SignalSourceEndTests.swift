@@ -4,16 +4,16 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The end of a source while the handler of its signal runs on another thread.
+/// The end of a source while the signal's handler runs on another thread.
 ///
-/// Each test in a process of its own, because signals belong to the process.
+/// Each test has a process of its own, because signals belong to the process.
 @Suite struct SignalSourceEndTests {
     @Test(arguments: 1...3)
     func `a thread that ends a source sleeps until the signal's handlers on other threads have returned`(
         handlerCount: Int
     ) async throws {
         try await #require(processExitsWith: .success) { [handlerCount] in
-            // Safe: one thread at a time uses it.
+            // Safe: one thread at a time uses the source.
             nonisolated(unsafe) let source = try SignalSource(SIGUSR1) { _, _ in }
             let handlers = try (0..<handlerCount).map { _ in
                 let write = try HeldWrite()
@@ -35,7 +35,7 @@ import Testing
             waitUntil("the thread that ends the source runs") { !probes.entries.isEmpty }
             let probe = try #require(probes.entries.first)
             for handler in handlers {
-                // A thread that only yields its processor never sleeps, and uses its time.
+                // A thread that only yields its processor never sleeps, and uses processor time.
                 let most = probe.processorTime + .milliseconds(500)
                 waitUntil("it sleeps, or uses time") { probe.isAsleep || probe.processorTime > most }
                 #expect(probe.processorTime <= most)
@@ -45,7 +45,7 @@ import Testing
             }
             ender.join()
             #expect(hasEnded.count == 1)
-            // The number is free for the next source.
+            // The signal is free for the next source.
             _ = try SignalSource(SIGUSR1) { _, _ in }
         }
     }

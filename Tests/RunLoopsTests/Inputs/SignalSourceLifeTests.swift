@@ -5,9 +5,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The owner of a signal over time, and the signals that come in between.
+/// The sources of a signal over time, and the signals that arrive between them.
 ///
-/// Each test in a process of its own, because signals belong to the process.
+/// Each test has a process of its own, because signals belong to the process.
 @Suite struct SignalSourceLifeTests {
     @Test func `a signal has one source; a second one is an error that says where the first was made`()
         async throws
@@ -25,7 +25,7 @@ import Testing
                     case 0: first?.invalidate()
                     case 1: break
                     default:
-                        // Held by the loop alone, until it is out.
+                        // The loop alone holds the source until its removal.
                         if let source = first { try loop.add(source, forMode: .default) }
                         let kept = first
                         first = nil
@@ -47,7 +47,7 @@ import Testing
             beside.setEventHandler { dispatched.open() }
             beside.activate()
             Signals.handle(SIGUSR2)
-            // Dispatch takes its signal on a thread of its own.
+            // Dispatch sets its signal handler on a thread of its own.
             while Signals.action(of: SIGUSR1) != .handler { sched_yield() }
             for signal in [SIGUSR1, SIGUSR2] {
                 #expect(throws: SignalSourceError.handledElsewhere(signal: signal)) {
@@ -72,7 +72,7 @@ import Testing
                 #expect(Signals.action(of: SIGTERM) == before)
                 #expect(!source.isValid)
                 source.invalidate()
-                // By going, and by the end of its loop.
+                // By the release of the source, and by the end of its loop.
                 _ = try SignalSource(SIGTERM) { _, _ in }
                 #expect(Signals.action(of: SIGTERM) == before)
                 try BareThread {
@@ -137,7 +137,7 @@ import Testing
                 try loop.add(source, forMode: .common)
                 loop.run(mode: .default, before: .hang)
                 #expect(modes == [custom, .default])
-                // Common later.
+                // The mode becomes common after the source was added.
                 loop.addCommonMode(custom)
                 Signals.send(SIGTERM)
                 loop.run(mode: custom, before: .hang)
@@ -187,7 +187,7 @@ import Testing
                     try loop.add(source, forMode: .default)
                     #expect(loop.run(in: .default, until: .hang) == .finished)
                     #expect(calls == 1)
-                    // Added again, it goes on where it was; an invalid one stays out.
+                    // Added again, a valid source continues with the next signal. An invalid one is not added.
                     try loop.add(source, forMode: .default)
                     #expect(loop.run(in: .default, until: .hang) == .finished)
                     #expect(calls == (ends ? 1 : 2))
@@ -222,7 +222,7 @@ import Testing
         }
     }
 
-    // The thread sanitizer passes no signal on in a child that was forked from several threads.
+    // With the thread sanitizer, a child that was forked from several threads receives no signals.
     @Test(.enabled(if: Allocations.areCounted))
     func `in a forked child the signal does what it did before, and the parent's source hears nothing`()
         async throws
@@ -301,7 +301,7 @@ import Testing
                 let source = try SignalSource(SIGUSR1) { _, _ in }
                 sched_yield()
                 source.invalidate()
-                // These have the numbers that the source had.
+                // These descriptors have the numbers that the source used.
                 let wires = [try Wire.pipe(), try Wire.pipe()]
                 sched_yield()
                 for wire in wires {

@@ -6,7 +6,7 @@ import Testing
 
 /// Signals that reach a loop.
 ///
-/// Each test in a process of its own, because signals belong to the process.
+/// Each test has a process of its own, because signals belong to the process.
 @Suite struct SignalSourceTests {
     @Test func `a signal calls the handler on the loop's thread, and says who has sent it`() async throws {
         try await #require(processExitsWith: .success) {
@@ -53,7 +53,7 @@ import Testing
                 var count = 0
                 let source = try SignalSource(SIGTERM) { _, _ in count += 1 }
                 try loop.add(source, forMode: .default)
-                // Another thread may take each of them while this one has just seen that it waits.
+                // Another thread can take each signal after this thread has found it pending.
                 for round in 1...5_000 {
                     Signals.send(SIGTERM)
                     try serveOne(loop)
@@ -89,7 +89,7 @@ import Testing
 
     @Test func `a signal that every thread blocks is served, and no mask is changed`() async throws {
         try await #require(processExitsWith: .success) {
-            // The child has one thread, and no loop before it.
+            // The child has one thread, and no earlier loop.
             let ending = Child {
                 Signals.block(SIGTERM)
                 var arrivals: [SignalSource.Arrival] = []
@@ -155,7 +155,7 @@ import Testing
             try onLoopThread { loop in
                 var counts: [Int] = []
                 let source = try SignalSource(signal) { _, arrival in counts.append(arrival.count) }
-                // Each has accepted its own before it has sent the next one.
+                // Each thread handles its own signal before it sends the next one.
                 let senders = try Threads(4) { _ in
                     Signals.block(signal, false)
                     for _ in 0..<2_500 { Signals.sendToThread(signal) }
@@ -164,7 +164,7 @@ import Testing
                 try loop.add(source, forMode: .default)
                 while counts.reduce(0, +) < 10_000 { try serveOne(loop) }
                 #expect(counts.reduce(0, +) == 10_000)
-                // A pipe holds so many; the rest was added to one of them.
+                // A pipe holds fewer arrivals than this. The others are added to one of them.
                 #expect(counts.count < 10_000)
                 while loop.run(in: .default, until: .now, returnAfterSourceHandled: true) == .handledSource {}
                 #expect(counts.reduce(0, +) == 10_000)
@@ -180,7 +180,7 @@ import Testing
             beside.setRegistrationHandler { registered.open() }
             beside.setEventHandler { dispatched.open() }
             beside.activate()
-            // Dispatch takes the signal some time after this.
+            // Dispatch sets its signal handler some time after the call.
             #expect(registered.wait())
             try onLoopThread { loop in
                 var served: Set<CInt> = []
@@ -199,7 +199,7 @@ import Testing
     }
 }
 
-/// Runs until a source has been served.
+/// Runs the loop until a source is served.
 func serveOne(_ loop: RunLoop) throws {
     try #require(loop.run(in: .default, until: .hang, returnAfterSourceHandled: true) == .handledSource)
 }

@@ -15,7 +15,7 @@ import Testing
             }
             loop.add(timer, forMode: .default)
             var date: Instant
-            // One that has passed when it is set would not be kept.
+            // A date that has passed when it is set is not kept.
             repeat {
                 date = .now + .microseconds(500)
                 timer.fireDate = date
@@ -31,7 +31,7 @@ import Testing
         try onLoopThread { loop in
             var dates: [Instant] = []
             var wanted: [Instant] = []
-            // A date that has passed when it is set is kept, too, unless there is a later one on the grid.
+            // A date that has passed when it is set is kept, too, unless the grid has a later one.
             let timer = Timer(fireAt: .now, interval: .seconds(100), repeats: true) { timer in
                 dates.append(timer.fireDate)
                 if dates.count == 4 { return timer.invalidate() }
@@ -271,7 +271,7 @@ import Testing
             let exact = Timer(fireAt: later, interval: .zero, repeats: false) { _ in fired.append("exact") }
             loop.add(lenient, forMode: .default)
             loop.add(exact, forMode: .default)
-            // Set last: a planned fire is planned again.
+            // The tolerance is set after the timer was added, so the fire must be planned again.
             lenient.tolerance = .seconds(100)
             loop.run()
             #expect(fired == ["lenient", "exact"])
@@ -298,7 +298,7 @@ import Testing
 }
 
 extension Duration {
-    /// The number of intervals, or nil if it is no whole number.
+    /// The number of intervals in the duration, or nil if it is not an integer.
     func multiple(of interval: Duration) -> Int? {
         let count = Int((self / interval).rounded())
         return interval * count == self ? count : nil

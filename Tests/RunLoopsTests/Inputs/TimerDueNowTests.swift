@@ -2,9 +2,9 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Timers whose date has come when a handler sets it: they fire in the next pass, which does not sleep.
+/// Timers that are due when a handler sets their date fire in the next pass, which does not sleep.
 @Suite struct TimerDueNowTests {
-    /// Runs until a stop, and expects that the loop neither slept nor asked the kernel.
+    /// Runs the loop until it is stopped, and expects that it neither sleeps nor calls the kernel.
     private func expectAwake(_ loop: RunLoop) {
         var sleeps = 0
         loop.add(RunLoop.Observer(activities: .beforeWaiting) { _, _ in sleeps += 1 }, forMode: .default)
@@ -32,7 +32,7 @@ import Testing
         try onLoopThread { loop in
             let parked = Timer(fireAt: .distantFuture, interval: .zero, repeats: false) { _ in loop.stop() }
             loop.add(parked, forMode: .default)
-            // Served at the end of a pass, after the clock was read.
+            // The port is served at the end of a pass, after the loop has read the clock.
             let port = Port<Void>()
             loop.add(port, forMode: .default) { parked.fireDate = .now }
             try port.send()

@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func `a timer that left its loop may join another one`() throws {
-        // Safe: the second thread starts after the first one has ended its use.
+        // Safe: the second thread starts after the first one has finished with the timer.
         nonisolated(unsafe) let timer = Timer(timeInterval: .zero, repeats: false) { _ in }
         try onLoopThread { loop in
             loop.add(unsafe timer, forMode: .default)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import RunLoops
 
-/// The due timers, their order, and the time to wake: a queue against a sorted array.
+/// The due timers, their order, and the wake-up time: a queue in comparison with a sorted array.
 @Suite struct TimerQueueTests {
     private typealias Queue = TimerQueue<Int>
 
-    /// One planned fire in a plain array.
+    /// A planned fire in the array.
     private struct Planned {
         let id: Int
         let date: Int64
@@ -57,7 +57,7 @@ import Testing
         var fires: [Queue.Fire] = []
         for id in 0..<100 {
             fires.append(queue.add(id, date: moment(7), sequence: queue.makeSequence()))
-            // The places that these leave are used again by later timers.
+            // Later timers reuse the slots of these.
             if id % 3 == 2 { queue.remove(fires[id - 1]) }
         }
         #expect(take(queue.due(at: moment(7)), from: &queue) == (0..<100).filter { $0 % 3 != 1 })
@@ -99,7 +99,7 @@ import Testing
         #expect(queue.nextWake == moment(15))
         #expect(queue.due(at: moment(9)) == [])
         #expect(queue.due(at: moment(10)) == [fire])
-        // One wake-up at 12 serves both.
+        // A wake-up at 12 serves both timers.
         _ = queue.add(2, date: moment(12), sequence: queue.makeSequence())
         #expect(queue.nextWake == moment(12))
         #expect(take(queue.due(at: moment(12)), from: &queue) == [1, 2])
@@ -123,7 +123,7 @@ import Testing
 }
 
 extension TimerQueue {
-    /// The fires that are due, in a list of their own.
+    /// Returns the fires that are due.
     fileprivate func due(at now: Moment) -> [Fire] {
         var queue = self
         var due: [Fire] = []

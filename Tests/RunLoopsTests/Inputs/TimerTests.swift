@@ -38,7 +38,7 @@ import Testing
             }
             let first = timer.fireDate
             loop.add(timer, forMode: .default)
-            // The loop is late.
+            // The loop starts late.
             while Instant.now < first + .milliseconds(105) {}
             loop.run()
             #expect(dates.count == 4)
@@ -102,7 +102,7 @@ import Testing
                 let timer = Timer(fireAt: date, interval: .seconds(100), repeats: true) { _ in
                     fired.append(number)
                 }
-                // Lenient timers are kept apart from exact ones; the order is one.
+                // Tolerant timers are in a list of their own, but the order is common to all.
                 if number % 3 == 0 { timer.tolerance = .seconds(50) }
                 return timer
             }
@@ -111,7 +111,7 @@ import Testing
             loop.add(timer(20, at: date - .seconds(1)), forMode: .default)
             loop.run(until: .distantPast)
             #expect(fired == Array((0...20).reversed()))
-            // The next fires are at equal dates too.
+            // The next fires have equal dates, too.
             fired = []
             for timer in made { timer.fireDate = date }
             loop.run(until: .distantPast)
@@ -206,7 +206,7 @@ import Testing
             loop.run()
             #expect(fired == ["default"])
             #expect(loop.run(in: .default, until: .hang) == .finished)
-            // Three dates pass, in which nothing runs.
+            // Three dates pass while the loop does not run.
             while Instant.now < start + interval * 3 {}
             loop.run(in: other, until: .distantPast)
             #expect(fired == ["default", "overdue", "once"])

@@ -5,7 +5,7 @@ import Testing
 
 /// The line of senders at a full port, as a value.
 @Suite struct WaitingSendersTests {
-    /// A line in an object, because expectations can change objects only.
+    /// A class around the line, so that expectations can mutate it.
     private final class Line {
         private var waiting = WaitingSenders()
         var count: Int { waiting.count }
@@ -84,7 +84,7 @@ import Testing
             var rest = waiting.closeAll()
             while rest.popFirst() != nil {}
         }
-        // Code that is not optimized allocates for accesses of its own.
+        // Unoptimised code allocates memory for accesses.
         #expect(allocations == 0 || !isOptimized)
     }
 
@@ -103,7 +103,7 @@ import Testing
         #expect(waiting.firstWasSent() === last)
     }
 
-    /// Counts its announcements.
+    /// A receiver that counts its signals.
     private final class Told: SignalReceiver {
         let times = Shared()
         func becameReady() { times.increment() }
