@@ -4,9 +4,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The state that is left when the kernel refuses one of the descriptors that a loop needs.
+/// The kernel refuses one of the descriptors that a loop needs, and no other descriptor stays open.
 ///
-/// Each test runs in a process of its own, in which all numbers below a bound are taken, so new descriptors have the next ones.
+/// Each test has a process of its own, in which all numbers below a bound are used, so that new descriptors get the next ones.
 @Suite struct CreationFaultTests {
     @Test func `a loop that lacks a descriptor is an error, leaves nothing open, and can be had later`()
         async throws
@@ -100,7 +100,7 @@ import Testing
     }
 }
 
-/// Ends a thread while another one sends to its loop, and checks that the loop's descriptors are closed after the join.
+/// Ends a thread while another thread sends to its loop, and checks that the loop's descriptors are closed after the join.
 private func endThread(countingFrom bound: Int) throws {
     let thread = try RunLoopThread(name: "worker")
     let sender = try BareThread { while thread.runLoop.perform({}) {} }
@@ -110,5 +110,5 @@ private func endThread(countingFrom bound: Int) throws {
     sender.join()
 }
 
-/// An eventfd, a timerfd, an epoll set, and the two ends of the pipe that libevent opens with each base.
+/// The number of an eventfd, a timerfd, an epoll set, and the two ends of the pipe that libevent opens for each base.
 private let descriptorsOfALoop = 5

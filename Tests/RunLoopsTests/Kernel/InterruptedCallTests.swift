@@ -8,15 +8,15 @@ import class RunLoops.Timer
 
 @testable import RunLoops
 
-/// System calls that a signal interrupts, one kind after the other: each is repeated, and no caller gets an error.
+/// If a signal interrupts a system call, the call is repeated, and no caller gets an error.
 ///
-/// All calls that may be interrupted according to their manual pages, even if this kernel would go on
-/// waiting: a file system in user space, or a supervisor of the process, may interrupt them.
+/// The tests cover all calls that can be interrupted according to their manual pages, even those that this kernel restarts: a file
+/// system in user space, or a supervisor of the process, can interrupt them.
 @Suite struct InterruptedCallTests {
     @Test func `an interrupted loop goes on sleeping, and an interrupted poll is repeated`() throws {
         try onLoopThread { loop in
             loop.waitPolicy = .park
-            // A thread that is delayed finds its timer due, and does not sleep.
+            // A delayed thread finds its timer due, and does not sleep.
             let sleeps = isSeenOnce {
                 let start = ContinuousClock.now
                 var fires = 0
@@ -44,14 +44,14 @@ import class RunLoops.Timer
             let wire = try Wire.pipe()
             defer { wire.close() }
             var readiness: DescriptorSource.Readiness?
-            // Reported once. A level-triggered descriptor would be polled in the next pass.
+            // The edge is reported once. A level-triggered descriptor would be polled in the next pass.
             let source = DescriptorSource(wire.near, interest: .read, trigger: .edge) { source, seen in
                 readiness = seen
                 source.invalidate()
             }
             try loop.add(source, forMode: .default)
             wire.send()
-            // The end of a pipe may be an error, about which the kernel is asked again.
+            // The end of a pipe can stand for an error, so the loop polls the descriptor.
             wire.close(wire.far)
             #expect(Wire.otherEndCloses(of: wire.near))
             #expect(interrupted(.poll) { loop.run(in: .default, until: .hang) } == .finished)
@@ -76,7 +76,7 @@ import class RunLoops.Timer
             let arrival = interrupted(.read) { signal.next() }
             #expect(arrival?.count == 1)
             #expect(arrival?.sender?.processID == getpid())
-            // A signal that is blocked arrives in the other way.
+            // A blocked signal arrives in another way: it is read from the kernel.
             Signals.block(SIGUSR1)
             Signals.sendToThread(SIGUSR1)
             interrupted(.read, times: 1) { #expect(signal.next()?.count == 1) }
@@ -97,14 +97,14 @@ import class RunLoops.Timer
     }
 }
 
-/// True if a poll of a descriptor would return at once.
+/// True if a poll of the descriptor returns at once.
 private func isReady(_ descriptor: CInt, _ events: CInt) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    // Safe: the kernel reads and fills our own value.
+    // Safe: the kernel reads and fills a local variable.
     return unsafe poll(&entry, 1, 0) == 1
 }
 
-/// Writes a long report to a pipe that is read only once a signal has come.
+/// Writes a long report to a full pipe, which is read after a signal.
 private func reportToFullPipe() throws {
     let kept = dup(STDERR_FILENO)
     let wire = try Wire.pipe()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Several threads that make loops while there are descriptors for some of them only.
+/// Several threads make loops while there are descriptors for some of the loops only.
 ///
-/// Each test runs in a process of its own. libevent would end the process if it got no pipe and were not stopped.
+/// Each test has a process of its own. Without the package's precautions, libevent would end the process if it got no pipe.
 @Suite struct LoopOpeningTests {
     @Test
     func `threads that make loops at the limit of descriptors get a loop or an error, and leave none open`()
@@ -43,7 +43,7 @@ import Testing
             isOver.increment()
             other.join()
             outcomes.check()
-            // Each loss doubles the number of descriptors that must be free, so a limit of 120 allows at most eight losses.
+            // Each leaked descriptor doubles the number of descriptors that must be free, so a limit of 120 allows at most eight.
             #expect(openDescriptors(from: bound) <= 8)
             try BareThread { outcomes.attempt() }.join()
             #expect(outcomes.lastWasMade)
@@ -64,7 +64,7 @@ import Testing
                 #expect(throws: SystemError(call: "pipe2", code: ENFILE)) {
                     try Faults.refusingPipes(ENFILE) { _ = try RunLoop.makeCurrent() }
                 }
-                // The two epoll sets that were lost. Now two more descriptors than the three of a base must be free.
+                // Two epoll sets have leaked. Now two more descriptors must be free than the three of a base.
                 #expect(openDescriptors(from: bound) == 2)
                 #expect(refusal(bound, free: 2 + 6) { _ = try RunLoop.makeCurrent() } == EMFILE)
                 #expect(openDescriptors(from: bound) == 2)
@@ -76,7 +76,7 @@ import Testing
     }
 }
 
-/// The outcomes of all attempts.
+/// The outcomes of the attempts to make a loop.
 private final class Outcomes: Sendable {
     private let made = Shared()
     private let others = Log<String>()
@@ -84,7 +84,7 @@ private final class Outcomes: Sendable {
 
     private let last = Shared()
 
-    /// True if the last attempt of all made a loop.
+    /// True if the last attempt made a loop.
     var lastWasMade: Bool { last.count == 1 }
 
     /// Makes a loop, and ends it.
@@ -107,10 +107,10 @@ private final class Outcomes: Sendable {
     }
 }
 
-/// Has four threads make loops while this many descriptors are free, all from a bound on.
+/// Has four threads make loops while a number of descriptors from a bound on are free.
 private func race(_ bound: Int, _ free: Int, _ outcomes: Outcomes) throws {
     let begins = Gate()
-    // The threads exist before the limit is set: no thread needs a descriptor to begin.
+    // The threads are made before the limit is set, and need no descriptor to start.
     let threads = try (0..<4).map { _ in
         try BareThread {
             #expect(begins.wait())

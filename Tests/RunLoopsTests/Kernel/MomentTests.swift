@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Nanoseconds, and the conversions to them.
+/// Moments in nanoseconds, and the conversions to them.
 @Suite struct MomentTests {
     @Test func `a length that is no whole nanosecond is rounded up`() {
         #expect(Duration(secondsComponent: 0, attosecondsComponent: 1).nanosecondsRoundedUp == 1)

@@ -14,7 +14,7 @@ import Testing
         #expect(bytes(of: empty.descriptor) == [])
         #expect(write([7], to: empty.descriptor) == 1)
         #expect(bytes(of: empty.descriptor) == [7])
-        // F_ADD_SEALS and F_SEAL_SHRINK, which the headers show only to GNU sources.
+        // F_ADD_SEALS and F_SEAL_SHRINK, which the headers define only with `_GNU_SOURCE`.
         let number = file.descriptor
         #expect(fcntl(number, 1033, CInt(0x2)) == 0)
         #expect(ftruncate(number, 1) == -1 && errno == EPERM)
@@ -74,7 +74,7 @@ import Testing
                 #expect(refusal(bound, free: opening.needed, opening.open) == nil)
                 #expect(openDescriptors(from: bound) == 0)
             }
-            // The file is open when its size is refused.
+            // The file is already open when the kernel refuses its size.
             Signals.ignore(SIGXFSZ)
             try limitFileSize(to: 100)
             fillDescriptors(below: bound)
@@ -98,7 +98,7 @@ import Testing
 }
 
 extension [UInt8] {
-    /// The bytes of a number, given with its lowest byte first, in the machine's order.
+    /// The bytes of a number in the machine's order; the array has the lowest byte first.
     fileprivate var nativeOrder: [UInt8] { 1.littleEndian == 1 ? self : reversed() }
 }
 
@@ -111,14 +111,14 @@ private func blocks(_ descriptor: CInt) -> Bool {
 }
 
 private func write(_ bytes: [UInt8], to descriptor: CInt) -> Int {
-    // Safe: the kernel only reads our array.
+    // Safe: the kernel only reads the array.
     unsafe write(descriptor, bytes, bytes.count)
 }
 
-/// Reads up to ten bytes; nil if the kernel refuses.
+/// Reads up to ten bytes; nil if the kernel refuses the call.
 private func read(from descriptor: CInt) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 10)
-    // Safe: the kernel writes at most the array's length.
+    // Safe: the kernel writes at most the length of the array.
     let count = unsafe read(descriptor, &bytes, bytes.count)
     return count < 0 ? nil : Array(bytes.prefix(count))
 }
@@ -132,7 +132,7 @@ private func bytes(of descriptor: CInt) -> [UInt8]? {
 private func limitFileSize(to size: Int) throws {
     let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
     var limit = rlimit()
-    // Safe, both: the kernel reads and fills our own value.
+    // Safe, both: the kernel reads and fills a local variable.
     unsafe getrlimit(resource, &limit)
     limit.rlim_cur = rlim_t(size)
     if unsafe setrlimit(resource, &limit) != 0 { throw SystemError(call: "setrlimit", code: errno) }

@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Descriptors with an owner are closed with it, and only then.
+/// A descriptor with an owner is closed when its owner is destroyed, and not before.
 @Suite struct OwnedDescriptorTests {
     @Test func `a descriptor is closed when its owner is destroyed`() throws {
         let wire = try Wire.sockets()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The facts about a signal that follow from its number.
+/// The properties of a signal that follow from its number.
 @Suite struct SignalNumberTests {
     @Test func `signals have the names that programmers know`() {
         let names = [SIGHUP, SIGINT, SIGUSR1, SIGTERM, SIGCHLD, SIGSYS, 34, 40, 64, 0, 32, 65].map {

@@ -12,7 +12,7 @@ import Testing
         let sender = try BareThread {
             box.wakeup.signal {
                 isWriting.open()
-                // Until the other thread has reported its end.
+                // Until the other thread has begun to end the descriptor.
                 var writes = true
                 while writes {
                     writes = false

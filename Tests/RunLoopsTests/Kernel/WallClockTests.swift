@@ -3,11 +3,11 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The wall clock may be set forwards or backwards: the library neither reads it nor waits by it.
+/// The library neither reads the wall clock nor waits by it, so the clock can be set forwards or backwards.
 @Suite struct WallClockTests {
     @Test func `a loop with timers and deadlines does not look at the wall clock`() throws {
         try BareThread {
-            // libevent reads the clock once when each base is made, for a cache that is not used.
+            // For each new base, libevent reads the clock once, for a cache that is not used.
             let loop = RunLoop.current
             let uses = Faults.wallClockUses {
                 var fires = 0
@@ -55,7 +55,7 @@ import Testing
         #expect(
             Faults.wallClockUses {
                 let now = UnsafeMutablePointer<timespec>.allocate(capacity: 1)
-                // Safe: the kernel fills our own memory.
+                // Safe: the kernel fills memory of this test.
                 _ = unsafe clock_gettime(CLOCK_REALTIME, now)
                 unsafe now.deallocate()
             } == 1)

@@ -8,7 +8,7 @@ import Testing
     @Test func `a result decided at once is returned even if the deadline has passed`() async throws {
         let wait = AwaitedBlock<Int>()
         let result = try await wait.outcome(before: Moment(.now)) {
-            // Long enough for a deadline to end the wait.
+            // Long enough for the deadline to end the wait.
             let end = ContinuousClock.now + .milliseconds(50)
             while !wait.isDecided && .now < end {}
             wait.run { 1 }

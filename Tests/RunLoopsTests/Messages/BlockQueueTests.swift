@@ -3,13 +3,11 @@ import Testing
 
 @testable import RunLoops
 
-/// The order in which blocks run, by mode.
+/// The order in which blocks run in each mode.
 @Suite struct BlockQueueTests {
     private let other = RunLoop.Mode("other")
 
-    /// Puts a block in line that adds its number to the log.
-    ///
-    /// Nil stands for the common modes.
+    /// Appends a block that logs its number; modes of nil stand for the common modes.
     private func append(_ number: Int, _ modes: [RunLoop.Mode]?, to queue: inout BlockQueue, _ log: Log<Int>)
     {
         let node = SlabCache.takeNode()
@@ -19,9 +17,9 @@ import Testing
         queue.append(node)
     }
 
-    /// Puts a job in line.
+    /// Appends a job.
     ///
-    /// A block stands in for it, because the queue only reads the kind of a node.
+    /// The job is a block: the queue reads only the kind of a node.
     private func appendJob(
         _ number: Int, _ kind: Node.Kind = .job, to queue: inout BlockQueue, _ log: Log<Int>
     ) {
@@ -34,7 +32,7 @@ import Testing
 
     /// Runs the next block.
     ///
-    /// - Returns: False if there was none.
+    /// - Returns: False if there is no block.
     private func runNext(
         _ queue: inout BlockQueue, in mode: RunLoop.Mode, isCommon: Bool, before end: Int
     ) -> Bool {
@@ -50,7 +48,7 @@ import Testing
         while runNext(&queue, in: mode, isCommon: isCommon, before: end) {}
     }
 
-    /// Takes out the remaining blocks, in any mode.
+    /// Removes the remaining blocks, whatever their modes, and runs them.
     private func runRest(_ queue: inout BlockQueue) {
         var rest = queue.removeAll()
         var releaser = NodeReleaser()
@@ -156,7 +154,7 @@ import Testing
         #expect(queue.isEmpty)
         appendJob(4, to: &queue, log)
         #expect(!queue.holdsBlock(for: .default, isCommon: true))
-        // Another mode has run in between: that does not let a job run either.
+        // Even after a change of modes, no job runs.
         queue.modeDidChange()
         runAll(&queue, in: other, isCommon: false)
         queue.modeDidChange()

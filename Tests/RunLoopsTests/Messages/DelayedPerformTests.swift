@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Blocks that run after a while, unless they are cancelled.
+/// Blocks that run after a delay, unless they are cancelled.
 @Suite struct DelayedPerformTests {
     private let custom = RunLoop.Mode("custom")
     private let hour = Duration.seconds(3_600)
@@ -171,7 +171,7 @@ import Testing
             for _ in 0..<(round % 50) { _ = ContinuousClock.now }
             let answer = later.cancel()
             try thread.runLoop.performAndWait {}
-            // The block was running when it was too late to cancel, and blocks given after it have run since.
+            // A block that was running when it could no longer be cancelled has ended, because later blocks have run.
             #expect(log.entries == (answer == .cancelled ? [] : ["ran"]))
         }
     }

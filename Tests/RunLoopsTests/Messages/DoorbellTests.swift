@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A word that says that it was rung, and that the receiver sleeps on.
+/// A word that records a ring, and on which the receiver sleeps.
 @Suite struct DoorbellTests {
     @Test func `an armed bell that is rung several times gives its node once`() {
         let bell = Doorbell()
@@ -53,8 +53,8 @@ import Testing
     }
 
     @Test func `the receiver that answers a ring sees the sender's earlier stores`() throws {
-        // The second ring of a round meets the answer to the first. It may find the bell still rung, and then
-        // must write it again, so that the answer sees the stores before it.
+        // The second ring of each round coincides with the answer to the first. If it finds the bell still rung, it must write the
+        // word again, so that the answer sees the stores before this ring.
         let box = Box()
         let written = Shared(0)
         let seen = Shared(0)
@@ -82,8 +82,8 @@ import Testing
                 _ = box.bell.ring()
             }
             while box.bell.isNudgedOrRung {}
-            // The receiver has begun to answer the last ring. Two rounds of the receiver later it has seen
-            // everything that it will see.
+            // The receiver has begun to answer the last ring. After two further rounds of the receiver, all effects of the answer
+            // are visible.
             let turn = turns.value.load(ordering: .acquiring)
             while turns.value.load(ordering: .acquiring) < turn + 2 {}
             if seen.value.load(ordering: .relaxed) != number { lost += 1 }
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// A bell that threads can share.
+/// A class around a bell, so that threads can share it.
 private final class Box: Sendable {
     let bell = Doorbell()
 }

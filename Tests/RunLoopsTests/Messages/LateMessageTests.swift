@@ -3,9 +3,9 @@ import Testing
 
 @testable import RunLoops
 
-/// A message that arrives when a loop has just found nothing to do, and is about to wait.
+/// Messages that arrive when a loop has found no work, and is about to wait.
 @Suite struct LateMessageTests {
-    /// Has another thread perform a block at that moment, each time.
+    /// Work that calls a closure during the loop's last check for work.
     private final class LastMoment: DeferredWork {
         var isNext = false
         let perform: () -> Void
@@ -13,7 +13,7 @@ import Testing
         init(perform: @escaping () -> Void) { self.perform = perform }
 
         func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-            // The loop has looked at its mail, and asks this last.
+            // The loop calls this after it has checked its mailbox, as its last check.
             if isNext { perform() }
             isNext = false
             return false
@@ -55,7 +55,7 @@ import Testing
             try loop.add(source, forMode: .default)
             pipe.send()
             #expect(loop.run(in: .default) == .stopped)
-            // A spinning loop polls descriptors every few microseconds, and not each time.
+            // A spinning loop polls descriptors every few microseconds, not in every pass.
             #expect(policy == .park ? reads == 100 : reads > 0)
         }
     }

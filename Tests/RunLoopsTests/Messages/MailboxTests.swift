@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The one word through which other threads reach a loop or a port.
+/// The word through which other threads send to a loop or a port.
 @Suite struct MailboxTests {
     @Test func `messages come out oldest first, whether pushed one by one or in chains`() {
         let mailbox = Box()
@@ -104,7 +104,7 @@ import Testing
         #expect(mailbox.pushIfRoom(nodes[2...3]) == "full")
         #expect(mailbox.pushIfRoom(nodes[2...2]) == "queued")
         #expect(mailbox.pushIfRoom(nodes[3...3]) == "full")
-        // Taking the messages gives no room back, and neither does arming.
+        // Neither taking the messages nor arming returns room.
         #expect(mailbox.take() == Array(nodes[0...2]))
         #expect(mailbox.arm(nodes[5]))
         #expect(mailbox.pushIfRoom(nodes[3...3]) == "full")
@@ -214,7 +214,7 @@ import Testing
                     some.append(node)
                     sent += 1
                 }
-                // The sender that gets the armed node wakes the receiver, and no other sender does.
+                // Only the sender that gets the armed node wakes the receiver.
                 if case .queuedToArmed = box.mailbox.push(chain(some[...])) { signal.increment() }
             }
         }
@@ -311,14 +311,14 @@ import Testing
         #expect(armed.pushing(Mailbox.Chain(node)).isArmed == false)
     }
 
-    /// Makes a node whose contents are never accessed.
+    /// Makes a node from an address that is never accessed.
     private func address(_ bits: UInt) -> Node? {
         // Safe: the memory is neither read nor written.
         unsafe UnsafeMutableRawPointer(bitPattern: bits).map { unsafe Node($0) }
     }
 }
 
-/// A mailbox in an object, because expectations need copyable values.
+/// A class around a mailbox, because expectations need copyable values.
 private final class Box: Sendable {
     let mailbox: Mailbox
 
@@ -336,7 +336,7 @@ private final class Box: Sendable {
 
     var isClosed: Bool { mailbox.current.isClosed }
 
-    /// Pushes onto a mailbox whose receiver does not sleep.
+    /// Pushes nodes onto a mailbox that is not armed.
     func pushNodes(_ nodes: ArraySlice<Node>) {
         guard case .queued = mailbox.push(chain(nodes)) else {
             Issue.record("the mailbox is armed or closed")
@@ -354,7 +354,7 @@ private final class Box: Sendable {
     }
 }
 
-/// Returns the nodes as a chain, linked newest to oldest, as a sender links them.
+/// Links the nodes from newest to oldest, as a sender does.
 private func chain(_ nodes: ArraySlice<Node>) -> Mailbox.Chain {
     var newest = nodes[nodes.startIndex]
     newest.next = nil

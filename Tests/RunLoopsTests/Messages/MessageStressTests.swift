@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Many messages from many threads through one loop: none lost, none twice, each sender's in order.
+/// Many messages from many threads through one loop: each arrives once, in the order of its sender.
 ///
-/// The environment variable RUNLOOPS_STRESS_MESSAGES sets the number, up to 100,000,000.
+/// The environment variable RUNLOOPS_STRESS_MESSAGES sets their number, up to 100,000,000.
 @Suite struct MessageStressTests {
     @Test(arguments: [1, 2, 4, 8]) func `through ports, everything arrives once and in order`(senders: Int)
         throws
@@ -21,7 +21,7 @@ import Testing
             let threads = try Threads(senders) { sender in
                 var number = 0
                 while number < count {
-                    // Now and then a batch whose length is below, at or above the port's limit.
+                    // From time to time a batch, whose length is below, at or above the port's limit.
                     if number % 10_000 == 5_000 {
                         let length = min(number / 7 % 3_000, count - number)
                         try port.send(
@@ -52,7 +52,7 @@ import Testing
             loop.add(port, forMode: .default) { message in
                 if checks.receive(message) { loop.stop() }
             }
-            // ExclusivityUnchecked to the loop's thread, like the handler above: blocks need to be sendable to get there.
+            // Safe: only the loop's thread uses the checks, like the handler above. The blocks that use them must be sendable.
             nonisolated(unsafe) let confined = checks
             let threads = try Threads(senders) { sender in
                 for number in 0..<count {
@@ -68,7 +68,7 @@ import Testing
     }
 
     private func messageCount(for senders: Int) -> Int {
-        // Safe: the environment is not changed while tests run.
+        // Safe: the environment does not change while tests run.
         let given = unsafe getenv("RUNLOOPS_STRESS_MESSAGES").flatMap { unsafe Int(String(cString: $0)) }
         return min(given ?? 200_000, 100_000_000) / senders
     }
@@ -78,9 +78,7 @@ import Testing
         let number: Int
     }
 
-    /// The message that the receiver expects next of each sender.
-    ///
-    /// The receiver's thread only.
+    /// The message that the receiver expects next from each sender; used on the receiver's thread only.
     private final class Checks {
         private var next: [Int]
         private let count: Int
@@ -95,9 +93,9 @@ import Testing
 
         /// Checks a message.
         ///
-        /// - Returns: True if it was the last of all.
+        /// - Returns: True if this was the last message of all.
         func receive(_ message: Message) -> Bool {
-            // A message that is missing, or comes twice, is also out of order.
+            // A missing or duplicate message is out of order, too.
             if message.number != next[message.sender] { outOfOrder += 1 }
             next[message.sender] = message.number + 1
             if message.number == count - 1 { unfinished -= 1 }

@@ -3,13 +3,13 @@ import Testing
 
 @testable import RunLoops
 
-/// Several messages in one node.
+/// Nodes with several messages.
 @Suite struct NodePackTests {
     private struct Words<let count: Int>: Sendable {
         var words: InlineArray<count, UInt64>
     }
 
-    /// A reference and some padding, so that a node holds two.
+    /// A reference and padding, so that a node holds two of these.
     private struct Heavy: Sendable {
         let counted: Counted
         let number: Int

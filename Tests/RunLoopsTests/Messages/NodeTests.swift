@@ -3,26 +3,26 @@ import Testing
 
 @testable import RunLoops
 
-/// One message in raw memory.
+/// A message in the raw memory of a node.
 @Suite struct NodeTests {
-    /// Exactly as large as a node holds.
+    /// The largest value that a node holds.
     private struct Largest: Equatable {
         var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (1, 2, 3, 4, 5, 6)
         static func == (left: Largest, right: Largest) -> Bool { left.words == right.words }
     }
 
-    /// One byte more than a node holds.
+    /// A value that is one byte too large for a node.
     private struct TooLarge: Equatable {
         var largest = Largest()
         var byte: UInt8 = 7
     }
 
-    /// With the largest alignment of Swift's types.
+    /// A value with the largest alignment of Swift's types.
     private struct Aligned: Equatable {
         var lanes = SIMD4<UInt64>(1, 2, 3, 4)
     }
 
-    /// A counted value that needs a box.
+    /// A counted value that is boxed because of its size.
     private struct LargeCounted {
         let counted: Counted
         var words = Largest()
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(.enabled(if: Allocations.areCounted)) func `a boxed message leaves no box behind`() async {
-        // A process of its own, in which no other code allocates.
+        // In a process of its own, in which no other code allocates.
         await #expect(processExitsWith: .success) {
             let node = Node.make()
             let before = Allocations.bytesInUse
@@ -118,7 +118,7 @@ import Testing
     }
 }
 
-/// Nodes in the order in which they were sent.
+/// Lists of nodes in the order in which they were sent.
 @Suite struct NodeListTests {
     @Test(arguments: 0..<50 as Range<UInt64>)
     func `after any operations a list of nodes equals an array`(
@@ -136,7 +136,7 @@ import Testing
                 list.prepend(node)
                 expected.insert(node, at: 0)
             case 1:
-                // A list of several nodes, or of none.
+                // A list of up to three nodes.
                 let others = unused.prefix(.random(in: 0...3, using: &random))
                 unused = unused.dropFirst(others.count)
                 var tail = NodeList()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RunLoops
 
-/// Values that another module sends to a loop.
+/// Values that other modules send to a loop.
 @Suite struct ParcelTests {
     private static let mode = RunLoop.Mode("parcels")
 
-    /// A number for a log, as large as a parcel may be.
+    /// A numbered entry for a log, as large as a parcel can be.
     private struct Letter: ~Copyable, Sendable {
         let log: Log<String>
         let number: Int
@@ -31,7 +31,7 @@ import Testing
         _ number: Int, to loop: RunLoop, _ log: Log<String>, _ alive: Shared,
         modes: [RunLoop.Mode]? = nil
     ) -> Bool {
-        // Safe: the function takes the letter from its place.
+        // Safe: the function moves the letter out of its place.
         unsafe loop.send(Letter(number, log, alive), inModes: modes) { place, hasArrived in
             let letter = unsafe place.assumingMemoryBound(to: Letter.self)
             unsafe letter.pointee.note(hasArrived)
@@ -95,7 +95,7 @@ import Testing
             other.join()
             return loop
         }
-        // The loop refuses new parcels before it destroys those that it has.
+        // The loop refuses new parcels before it destroys the waiting ones.
         waitUntil("the loop ends") { !loop.perform {} && log.entries.count == 2 && alive.count == 0 }
         #expect(!Self.send(3, to: loop, log, alive))
         #expect(log.entries == ["lost 1", "lost 2", "lost 3"])
@@ -107,7 +107,7 @@ import Testing
         for round in 0..<500 {
             var releaser = NodeReleaser()
             var wide: [Node] = []
-            // In every position of a slab, which has an odd number of nodes.
+            // At every position of a slab, which has an odd number of nodes.
             for index in 0..<97 {
                 if (index + round) % 5 == 0 {
                     let node = SlabCache.takeNode()
@@ -118,13 +118,14 @@ import Testing
             }
             for node in wide {
                 slabs.insert(Slab(containing: unsafe UInt(bitPattern: node.address)).address)
-                // Safe: 128 bytes, which are this test's until it releases the node; the first one's mark stays.
+                // Safe: the 128 bytes belong to this test until it releases the node. The mark of the first node is not
+                // overwritten.
                 unsafe (node.address + Node.payloadOffset).initializeMemory(
                     as: UInt8.self, repeating: 0xff, count: Node.wideStride - Node.payloadOffset)
                 releaser.releaseWide(node)
             }
         }
-        // A slab that does not come back is used only once.
+        // A slab that does not come back would be used only once.
         #expect(slabs.count < 100)
     }
 }

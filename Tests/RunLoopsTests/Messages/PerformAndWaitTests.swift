@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Blocks whose result another thread or task waits for.
+/// Blocks for whose results another thread or task waits.
 @Suite struct PerformAndWaitTests {
     private struct Refusal: Error, Equatable { let number: Int }
 
@@ -29,12 +29,12 @@ import Testing
             Timer.scheduledTimer(withTimeInterval: .zero, repeats: false) { _ in fires.increment() }
         }
         waitUntil("all have fired") { fires.count == 3 }
-        // A result that is used is still returned.
+        // A result that is used is returned.
         let result = try await thread.runLoop.performAndWait { 6 * 7 }
         #expect(result == 42)
     }
 
-    /// Waits as a function that is not asynchronous does.
+    /// Waits in a function that is not asynchronous.
     private func waitBlocking(_ loop: RunLoop, _ fires: Shared) throws {
         try loop.performAndWait {
             Timer.scheduledTimer(withTimeInterval: .zero, repeats: false) { _ in fires.increment() }
@@ -97,7 +97,7 @@ import Testing
     @Test func `a block that is running when the deadline passes is waited for`() throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
-        // A busy machine may not start the block in time. Then the test is repeated with more time.
+        // A busy machine can start the block too late. Then the test is repeated with more time.
         for patience in [10, 100, 1_000, 10_000] {
             let deadline = ContinuousClock.now + .milliseconds(patience)
             do {
@@ -166,7 +166,7 @@ import Testing
         }
         while !isHeld.wait(seconds: 0) { await Task.yield() }
         let task = Task { try await thread.runLoop.performAndWait { log.add("late") } }
-        // The loop is blocked, so the block stays in the mailbox. Once it is there, the task waits.
+        // The loop is blocked, so the block stays in the mailbox. When the block is there, the task waits.
         while thread.runLoop.handle.mailbox.current.node == nil { await Task.yield() }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -198,7 +198,7 @@ import Testing
     @Test func `a task's deadline does not end a block that runs`() async throws {
         let thread = try RunLoopThread(name: "target")
         defer { thread.stop() }
-        // A busy machine may not start the block in time. Then the test is repeated with more time.
+        // A busy machine can start the block too late. Then the test is repeated with more time.
         for patience in [10, 100, 1_000, 10_000] {
             let deadline = ContinuousClock.now + .milliseconds(patience)
             do {
@@ -227,7 +227,7 @@ import Testing
         defer { thread.stop() }
         let log = Log<String>()
         let task = Task {
-            // Safe: the task is used inside the call only.
+            // Safe: the task is used during the call only.
             unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
             try await thread.runLoop.performAndWait { log.add("late") }
         }
@@ -289,7 +289,7 @@ import Testing
 }
 
 extension Resident {
-    /// True if a block that the actor waits for is given on the actor's own thread.
+    /// True if a block for which the actor waits is sent on the actor's own thread.
     fileprivate func asksOnItsThread() async throws -> Bool {
         let wait = AwaitedBlock<Bool>()
         return try await wait.outcome(before: .never) {

@@ -125,7 +125,7 @@ import Testing
             let log = Log<Int>()
             loop.perform(inModes: [custom]) { log.add(1) }
             loop.perform {
-                // By now the loop has set the first block aside, and has not examined the last.
+                // The loop has set the first block aside, and has not yet examined the last one.
                 #expect(loop.run(in: custom, until: .hang) == .finished)
                 log.add(3)
             }
@@ -151,7 +151,7 @@ import Testing
                 waiting.append((id, Set(chosen)))
                 if Int.random(in: 0..<4, using: &random) > 0 { continue }
                 let mode = modes[Int.random(in: 0..<3, using: &random)]
-                // Until no block is left for the mode, in any number of passes.
+                // Runs all blocks for the mode, in any number of passes.
                 loop.run(in: mode)
                 expected += waiting.filter { $0.modes.contains(mode) }.map(\.id)
                 waiting.removeAll { $0.modes.contains(mode) }

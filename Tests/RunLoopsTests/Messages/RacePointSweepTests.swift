@@ -5,14 +5,15 @@
 
     @testable import RunLoops
 
-    /// The actions of other threads, placed between every two race points of a loop on its way to sleep.
+    /// The actions of other threads, inserted at every pair of race points of a loop that is about to sleep.
     ///
-    /// To the loop it makes no difference which thread acts. So the actions run on the loop's own thread, at the race point.
+    /// The effect on the loop does not depend on the thread that acts. So the actions run on the loop's own thread, at the race
+    /// point.
     @Suite struct RacePointSweepTests {
         /// An action of another thread.
         enum Event: CaseIterable {
             case perform, send, ring, signal, wakeUp
-            /// Releases the last send right of the port of signals.
+            /// Release the last send right of the signal port.
             case dropRight
         }
 
@@ -42,7 +43,7 @@
         }
     }
 
-    /// A loop with one input of each kind, and a record of their events.
+    /// A loop with one input of each kind, and a record of their calls.
     private final class Stage: RacePointWatcher, @unchecked Sendable {
         struct Outcome {
             var stepCount = 0
@@ -55,14 +56,14 @@
         private var source: ManualSource?
         private var right: SendRight<Void>?
 
-        /// The number of actions taken, and the number that the loop has served since.
+        /// The number of times that each action was done, and the number of times that the loop has served it.
         private var done: [RacePointSweepTests.Event: Int] = [:]
         private var seen: [RacePointSweepTests.Event: Int] = [:]
 
         private var plan: [(step: Int, event: RacePointSweepTests.Event)] = []
         private var stepCount = 0
         private var stepsToSleep: Int?
-        /// True while nothing is planned, and the race points up to the first sleep are counted.
+        /// True while no action is planned, and the race points up to the first sleep are counted.
         private var isMeasured = false
 
         init(_ loop: RunLoop) {
@@ -77,7 +78,7 @@
             right = bell.makeSendRight()
         }
 
-        /// Rings once, so that there is something to serve, and runs until both events have come and the loop was stopped.
+        /// Rings the bell, so that the loop has work, and runs the loop until both actions are done and the loop is stopped.
         func play(
             _ early: Int?, _ first: RacePointSweepTests.Event, _ late: Int?,
             _ second: RacePointSweepTests.Event
@@ -94,7 +95,7 @@
                 if times < count { outcome.failures.append("\(event) was lost") }
                 if times > count && !merges(event) { outcome.failures.append("\(event) came twice") }
             }
-            // Every input still works.
+            // Every input must still work.
             let before = seen
             try bell.send()
             try port.send(0)
@@ -128,7 +129,7 @@
             }
         }
 
-        /// Stops the loop as another thread would, through the mailbox.
+        /// Stops the loop through its mailbox, as another thread would.
         private func stop() { loop.handle.request(.stop) }
 
         private func merges(_ event: RacePointSweepTests.Event) -> Bool { event == .ring || event == .signal }
@@ -136,7 +137,7 @@
         private func bring(_ event: RacePointSweepTests.Event) {
             switch event {
             case .perform:
-                // As another thread would, not through the loop's own list.
+                // Through the mailbox, as another thread would, and not through the loop's own list.
                 let node = SlabCache.takeNode()
                 node.kind = .block
                 let body = { [unowned self] in saw(.perform) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The allocation of nodes, and their return.
+/// The allocation and the release of nodes.
 @Suite struct SlabCacheTests {
     @Test func `nodes are whole cache lines, and no two that are in use are one`() {
         let nodes = (0..<1_000).map { _ in SlabCache.takeNode() }
@@ -26,12 +26,12 @@ import Testing
         let offsets = (0..<Node.stride).filter { $0 != Node.markOffset }
         for (index, node) in nodes.enumerated() {
             for offset in offsets {
-                // Safe: 64 bytes, which are this test's until it releases the node.
+                // Safe: the 64 bytes belong to this test until it releases the node.
                 unsafe node.address.storeBytes(of: UInt8(index), toByteOffset: offset, as: UInt8.self)
             }
         }
         for (index, node) in nodes.enumerated() {
-            // Safe: written above.
+            // Safe: the bytes were written above.
             let bytes = unsafe UnsafeRawBufferPointer(start: node.address, count: Node.stride)
             let isKept = offsets.allSatisfy { unsafe bytes[$0] == UInt8(index) }
             #expect(isKept)
@@ -41,7 +41,7 @@ import Testing
 
     @Test(.enabled(if: Allocations.areCounted))
     func `in steady state, taking and releasing allocates nothing`() throws {
-        // A thread of its own, with slabs that no other thread has.
+        // In a new thread, whose slabs no other thread has.
         try onLoopThread { _ in
             func round() { release(takeNodes(1_000)) }
             for _ in 0..<3 { round() }
@@ -109,14 +109,14 @@ import Testing
     }
 
     @Test(.enabled(if: Allocations.areCounted)) func `after a burst, all but a few slabs go back`() async {
-        // Processes of their own, in which nothing else allocates.
+        // In a process of its own, in which no other code allocates.
         await #expect(processExitsWith: .success) {
             release(takeNodes(100))
             let before = Allocations.bytesInUse
             let nodes = takeNodes(100_000)
             #expect(Allocations.bytesInUse - before > 6_400_000)
             release(nodes)
-            // In malloc a slab may take up to twice its size.
+            // malloc can use up to twice the size of a slab.
             #expect(Allocations.bytesInUse - before <= 2 * SlabCache.spareLimit * 4096)
         }
     }
@@ -127,13 +127,13 @@ import Testing
         await #expect(processExitsWith: .success) {
             let linger = Gate()
             let lingers = Shared()
-            // Created before the package's own key, so that the thread waits here before the package's destructor has run.
+            // Created before the package's key, so that the thread waits here before the package's destructor has run.
             let key = keyWithDestructor()
             let before = try burst(key, lingers, linger, count: 0)
             let after = try burst(key, lingers, linger, count: 10_000)
             #expect(lingers.count == 2)
             linger.open()
-            // Ten thousand nodes are 630 KiB.
+            // Ten thousand nodes use 630 KiB.
             #expect(after - before < 100_000)
         }
     }
@@ -146,13 +146,13 @@ import Testing
                 try sender.runLoop.performAndWait { try port.send(contentsOf: 0..<1_000) }
                 sender.stop()
                 sender.join()
-                // Released after their thread's end, except for those that the thread never handed out.
+                // These nodes are released after their thread's end. The others never left the thread.
                 release(port.core.queue.mailbox.take())
             }
             for _ in 0..<20 { try round() }
             let before = Allocations.bytesInUse
             for _ in 0..<100 { try round() }
-            // One slab of each round, the one that its thread did not fill, would be 400 KiB.
+            // A leak of the one slab in each round that its thread did not fill would be 400 KiB.
             #expect(Allocations.bytesInUse - before < 100_000)
         }
     }
@@ -175,7 +175,7 @@ private func release(_ list: NodeList) {
     while let node = nodes.popFirst() { releaser.release(node) }
 }
 
-/// Keeps a thread in the destructor of its key: counts that it has begun, and waits for the gate.
+/// Keeps a thread in the destructor of its key: counts the call, and waits for the gate.
 private final class Lingering: Sendable {
     let begins: Shared
     let ends: Gate
@@ -186,10 +186,10 @@ private final class Lingering: Sendable {
     }
 }
 
-/// A key whose destructor waits.
+/// Makes a key whose destructor waits.
 private func keyWithDestructor() -> pthread_key_t {
     var key = pthread_key_t()
-    // Safe: the key is our own, and each value is the reference that the destructor takes back.
+    // Safe: the key is a local variable, and each value is a reference that the destructor takes back.
     unsafe pthread_key_create(&key) { value in
         guard let value = unsafe value else { return }
         let lingering = unsafe Unmanaged<Lingering>.fromOpaque(value).takeRetainedValue()
@@ -199,9 +199,9 @@ private func keyWithDestructor() -> pthread_key_t {
     return key
 }
 
-/// Has a thread take and release nodes, end, and be joined, while it is still in the destructor of its key.
+/// Has a thread take and release nodes, and end, and joins it while it is still in the destructor of its key.
 ///
-/// - Returns: The bytes in use at that time.
+/// - Returns: The number of bytes in use at that time.
 private func burst(_ key: pthread_key_t, _ begins: Shared, _ ends: Gate, count: Int) throws -> Int {
     let thread = try RunLoopThread(name: "burst")
     try thread.runLoop.performAndWait {
@@ -213,7 +213,7 @@ private func burst(_ key: pthread_key_t, _ begins: Shared, _ ends: Gate, count: 
     }
     thread.stop()
     thread.join()
-    // The thread is in the destructor, or soon will be: it has nothing else left to do.
+    // The thread is in the destructor, or about to enter it: it has no other work left.
     while begins.count < (count == 0 ? 1 : 2) { sched_yield() }
     return Allocations.bytesInUse
 }
