@@ -4,48 +4,47 @@ import TestSupport
 
 extension MailboxModel {
     struct Loop: Hashable {
-        /// The next step.
         enum Step: Hashable {
-            /// `PortInput.arm`: the port's queue, and `Doorbell.armUnlessRung`.
+            /// The load of the port's queue in `PortInput.arm`, and `Doorbell.armUnlessRung`.
             case joinLooks, joinArms
-            /// `LoopCore.takeMail`; `Mailbox.take`: the look, and the exchange.
+            /// The load in `LoopCore.takeMail`, and the load and the exchange in `Mailbox.take`.
             case looks, takeLooks, takeExchanges
-            /// `LoopCore.sortMail`, as far as it takes requests: `LoopHandle.takeRequests`.
+            /// `LoopHandle.takeRequests`, the part of `LoopCore.sortMail` that takes requests.
             case takesRequests
-            /// `PortInput.serveRing`: `Doorbell.isNudgedOrRung`, in a fault in two looks, and the port's queue.
+            /// The loads in `PortInput.serveRing`: `Doorbell.isNudgedOrRung`, which a fault makes two loads, and the port's queue.
             case bellLooks, bellLooksAgain, queueLooks
             /// `Doorbell.arm`.
             case bellArms
-            /// The handler, and the notices in the port's queue.
+            /// The call of the handler, and the notices in the port's queue.
             case handles, takesNotices
-            /// `LoopCore.poll` and `LoopCore.pollNow`; the second one in a fault only.
+            /// `LoopCore.poll`, and `LoopCore.pollNow`, which only a fault makes.
             case polls, pollsLate
             /// `LoopCore.spin`.
             case spins
-            /// `Mailbox.arm`: the look, and the exchange.
+            /// `Mailbox.arm`: the load and the exchange.
             case armLooks, armExchanges
             /// `Poller.wait`.
             case sleeps
-            /// `LoopCore.end`: `Mailbox.close`; `PortInput.didLeave`: `Doorbell.disarm`, its look and its exchange.
+            /// `Mailbox.close` in `LoopCore.end`, and the load and the exchange of `Doorbell.disarm` in `PortInput.didLeave`.
             case closes, disarmLooks, disarmExchanges
-            /// The port's place releases its signal, and the thread releases its loop.
+            /// The port's place in the loop releases its signal, and the thread releases its loop.
             case releasesSignal, dropsLoop
             case done
         }
 
-        /// The step of the loop after it has taken its mail.
+        /// The step after the loop has taken its mail.
         enum Place: Hashable { case serving, exitCheck, isQuiet, ending }
 
         var step = Step.looks
         var place = Place.serving
         var seen = Word.empty
-        /// The mail that was taken and is not yet sorted, oldest first: four bits for each, 0 for the end.
+        /// The mail that was taken and is not yet sorted, oldest first, with four bits for each node, and 0 at the end.
         var mail: UInt64 = 0
         var requests = Requests()
         var isPortReady = false
     }
 
-    /// - Returns: True if the loop can take a step that leads to a state.
+    /// - Returns: True if the loop can take a step.
     func stepLoop(in before: State, _ walk: inout Exploration<State>) -> Bool {
         var state = before
         switch before.loop.step {
@@ -59,7 +58,7 @@ extension MailboxModel {
                 becameReady(&state)
             }
         case .looks:
-            // An ending loop looks for jobs, of which there are none, and closes.
+            // An ending loop checks for jobs, finds none, and closes its mailbox.
             if fault == .requestsTakenBeforeNode { takeRequests(&state) }
             if state.word.node != nil || state.word == .armed {
                 state.loop.step = .takeLooks
@@ -75,7 +74,7 @@ extension MailboxModel {
             }
         case .takeExchanges:
             if fault == .takeAfterCheck || state.word == state.loop.seen {
-                // Weak: it may fail for no reason, and is tried again.
+                // The exchange is weak: it can fail for no reason, and is repeated.
                 state.word = .empty
                 take(state.loop.seen, &state, &walk)
                 sort(&state, &walk)
@@ -159,11 +158,11 @@ extension MailboxModel {
         return true
     }
 
-    /// `epoll_wait`.
+    /// The end of `epoll_wait`.
     private func sleep(in state: State, _ walk: inout Exploration<State>) -> Bool {
         var awake = state
         if fault == .sleepAgain { awake.isEdgeThere = false } else { lookAgain(&awake) }
-        // For no reason, as far as the mailbox knows.
+        // The sleep ends for a reason that the model does not have, such as a timer.
         walk.reach(awake)
         guard state.isEdgeThere else { return false }
         awake.isEdgeThere = false
@@ -176,7 +175,7 @@ extension MailboxModel {
         state.loop.place = .serving
     }
 
-    /// The mail is taken and sorted.
+    /// The next step after the mail was taken and sorted.
     func goOn(_ state: inout State) {
         state.loop.seen = .empty
         switch state.loop.place {
@@ -209,7 +208,7 @@ extension MailboxModel {
         state.loop.step = .looks
     }
 
-    /// Gives the signal's reference, with its node, to the thread that rings next.
+    /// Passes a reference to the signal, with its node, to the thread that rings next.
     private func armBell(_ state: inout State, _ walk: inout Exploration<State>) {
         if state.isSignalNodeOut || state.bell == .armed { walk.fail("a node is in two places") }
         state.isSignalNodeOut = true

@@ -1,9 +1,9 @@
 import TestSupport
 
-// The loop's intake of mail.
+// The loop's handling of its mail.
 
 extension MailboxModel {
-    /// Puts the nodes that hang on a word in the order in which they came.
+    /// Unlinks the nodes of a word, and puts them into the order in which they were sent.
     func take(_ word: Word, _ state: inout State, _ walk: inout Exploration<State>) {
         var rest = word.node
         var count = 0
@@ -27,7 +27,7 @@ extension MailboxModel {
         return bits == 0 ? nil : Node(bits - 1)
     }
 
-    /// `LoopCore.sortMail`, up to the requests, which are taken in a step of their own.
+    /// `LoopCore.sortMail` up to the requests, which are taken in another step.
     func sort(_ state: inout State, _ walk: inout Exploration<State>) {
         while let node = nextNode(&state) {
             switch node {
@@ -46,7 +46,7 @@ extension MailboxModel {
         goOn(&state)
     }
 
-    /// `LoopCore.discard`: destroys a message, which is recorded like a call.
+    /// `LoopCore.discard`, where the destruction of a message counts as its delivery.
     func discard(_ state: inout State, _ walk: inout Exploration<State>) {
         while let node = nextNode(&state) {
             switch node {

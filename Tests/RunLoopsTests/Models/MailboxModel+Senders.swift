@@ -4,20 +4,19 @@ import TestSupport
 
 extension MailboxModel {
     struct Sender: Hashable {
-        /// The next step, or the one under way.
         enum Step: Hashable {
             case begins
-            /// `LoopHandle.request`; the second one in a wrong order only.
+            /// `LoopHandle.request`; `marksLate` occurs with a fault only.
             case marks, marksLate
-            /// `Mailbox.push`: the look, and the exchange.
+            /// `Mailbox.push`: the load and the exchange.
             case pushLooks, pushExchanges
             /// `Wakeup.signal`.
             case writes
-            /// `Doorbell.ring`; `Doorbell.nudge`: the look, and the exchange.
+            /// `Doorbell.ring`, and the load and the exchange of `Doorbell.nudge`.
             case ringExchanges, nudgeLooks, nudgeExchanges
-            /// `ReadyNode.send`: before and after it sends; between them only if the loop has ended.
+            /// `ReadyNode.send` before and after it sends, and in between if the loop has ended.
             case retainsInbox, releasesSignal, releasesInbox
-            /// The last reference of its own to the loop goes.
+            /// The thread releases its reference to the loop.
             case dropsLoop
             case done
         }
@@ -27,18 +26,16 @@ extension MailboxModel {
         var node: Node = 0
         var seen = Word.empty
         var seenBell = Bell.quiet
-        /// The number of messages that were made, were pushed, and have come out.
+        /// The number of messages that were made; below, those that were pushed, and those that were delivered.
         var made: UInt8 = 0
         var accepted: UInt8 = 0
         var delivered: UInt8 = 0
     }
 
-    /// A message's node.
-    ///
-    /// - Returns: Its number.
+    /// Returns the number of the node of a message.
     private func messageNode(of sender: Int, number: UInt8) -> Node { 2 + Node(sender) * 4 + number }
 
-    /// The sender of a node's message, and its number.
+    /// Returns the sender and the number of the message in a node.
     func message(of node: Node) -> (sender: Int, number: UInt8) { (Int(node - 2) / 4, (node - 2) % 4) }
 
     func stepSender(_ index: Int, in before: State, _ walk: inout Exploration<State>) {
@@ -64,7 +61,7 @@ extension MailboxModel {
                 sender.step = .pushExchanges
             }
         case .pushExchanges:
-            // Weak: it may fail for no reason.
+            // The exchange is weak: it can fail for no reason.
             var again = sender
             again.step = .pushLooks
             reach(state, again)
@@ -98,7 +95,7 @@ extension MailboxModel {
             sender.node = Self.signalNode
             sender.step = .pushLooks
         case .releasesSignal:
-            // The node is never taken out of a closed mailbox.
+            // A closed mailbox never releases the node.
             state.isSignalNodeOut = false
             releaseSignal(&state, &walk)
             sender.step = .releasesInbox
@@ -133,7 +130,7 @@ extension MailboxModel {
         }
     }
 
-    /// `LoopHandle.request`: the sender that finds no mark sends the node.
+    /// `LoopHandle.request`: the sender that finds no earlier mark sends the node.
     private func mark(
         _ operation: Operation, _ sender: inout Sender, _ state: inout State, _ walk: inout Exploration<State>
     ) {
@@ -161,12 +158,12 @@ extension MailboxModel {
         state.unanswered.formUnion(request)
     }
 
-    /// The next step of a sender that has changed the bell, by the previous state of the bell.
+    /// The next step of a sender that has changed the bell, which depends on the bell's previous state.
     private func wasRung(_ before: Bell, _ sender: inout Sender) {
         if before == .armed { sender.step = .retainsInbox } else { goOn(&sender) }
     }
 
-    /// The step after a push.
+    /// The next step of a sender after a push.
     private func wasPushed(_ sender: inout Sender, isAccepted: Bool) {
         switch sender.node {
         case Self.requestNode:
@@ -181,7 +178,7 @@ extension MailboxModel {
     private func goOn(_ sender: inout Sender) {
         sender.operation += 1
         sender.step = .begins
-        // Cleared, so that values which are no longer needed do not make two states of one.
+        // Cleared, so that states do not differ in values that are no longer needed.
         sender.seen = .empty
         sender.seenBell = .quiet
         sender.node = 0

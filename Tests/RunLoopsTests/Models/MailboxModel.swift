@@ -1,46 +1,45 @@
 import TestSupport
 
-/// Two threads that send to a loop, and the loop's own, as a machine whose every state can be visited.
+/// A finite state machine of a loop's thread and two threads that send to the loop.
 ///
-/// Each step of it is one atomic operation of the library or one system call, under the name of the function that makes it:
-/// those of senders are in `MailboxModel+Senders`, those of the loop in `MailboxModel+Loop` and `MailboxModel+Mail`. Weak
-/// exchanges may fail for no reason, and a sleep may end for no reason, as it does for timers and descriptors.
+/// Each step is one atomic operation of the library, or one system call, and has the name of the function that makes it. The steps
+/// of senders are in `MailboxModel+Senders`, those of the loop in `MailboxModel+Loop` and `MailboxModel+Mail`. Weak exchanges can
+/// fail for no reason, and a sleep can end for no reason, as if a timer or a descriptor had ended it.
 ///
-/// All that threads share is changed by one atomic operation at a time, each of which comes before or after every other one of
-/// the same word, and no thread decides from the order of plain loads of two words. So steps in one order for all threads are
-/// all that there is.
+/// Shared state is changed by one atomic operation at a time. The operations on one word have a total order, and no thread decides
+/// by the order of plain loads of two words. So it suffices to explore the interleavings of steps.
 struct MailboxModel {
-    /// An operation of a sender; it takes them one after the other.
+    /// An operation of a sender, which makes one after another.
     enum Operation: Hashable {
-        /// `RunLoop.perform`: a node of its own.
+        /// `RunLoop.perform`, with a node of its own.
         case send
         /// `RunLoop.stop`, `RunLoop.wakeUp`, `RunLoopThread.stop`.
         case stop, wakeUp, end
-        /// `Port<Void>.send`, after something was done that the handler is to see.
+        /// `Port<Void>.send`, after a store that the handler must see.
         case ring
-        /// A notice in the port's queue, and `Doorbell.nudge`.
+        /// A notice in the port's queue, followed by `Doorbell.nudge`.
         case nudge
     }
 
-    /// A step that is left out, or done in the wrong order.
+    /// A step that is missing, or made in the wrong order.
     enum Fault: CaseIterable {
-        // In `Mailbox`, `LoopHandle` and the wait.
+        // In `Mailbox`, in `LoopHandle`, and in the wait.
         case armByStore, dropTheWrite, takeAfterCheck, pushOntoClosed, newestFirst
-        /// The loop polls the kernel once more after it has armed, and goes to sleep in any case.
+        /// The loop polls the kernel after it has armed its mailbox, and then sleeps in any case.
         case pollAfterArming
-        /// The loop forgets that it was woken, and does not look at the mailbox.
+        /// The loop ignores that it was woken, and does not check the mailbox.
         case sleepAgain
-        // In the requests.
+        // In the handling of requests.
         case requestsTakenBeforeNode, requestMarkedAfterNode, requestAlwaysSent
-        // In the life of the descriptor.
+        // In the lifetime of the descriptor.
         case closeBeforeWrite, signalWithoutInbox
-        // In the bell.
+        // In the handling of the bell.
         case bellArmedAfterHandler, bellJoinedByStore, bellLookedAtTwice, leavingWithoutAsking
     }
 
     /// The operations of each sender.
     let scripts: [[Operation]]
-    /// True if a stop ends the thread, false if it runs again.
+    /// True if a stop ends the thread, false if the loop runs again after it.
     var endsAtStop = false
     var fault: Fault?
 
@@ -52,35 +51,34 @@ struct MailboxModel {
         var node: Node? { if case .newest(let node) = self { node } else { nil } }
     }
 
-    /// The word of a bell; armed always with the one signal's node.
+    /// The word of a bell, which is always armed with the node of the one signal.
     enum Bell: Hashable { case quiet, nudged, rung, armed }
 
-    /// A node's number: the loop's own, the signal's, then the messages of one sender after the other.
+    /// The number of a node: the loop's request node, the signal's node, and the messages of each sender.
     typealias Node = UInt8
     static let requestNode: Node = 0
     static let signalNode: Node = 1
 
     struct State: Hashable {
-        // Shared.
+        // Shared by all threads.
         var word = Word.empty
-        /// The node that each node is linked to: four bits for each, 0 for none.
+        /// For each node, the node to which it is linked, plus 1, or 0 if there is none, in four bits.
         var links: UInt64 = 0
         var requests = Requests()
         var bell = Bell.quiet
-        /// The eventfd is in the kernel's list of what is ready.
+        /// True if the kernel's list of ready files has the eventfd.
         var isEdgeThere = false
         var isOpen = true
-        /// The references of the loop's thread, of the senders that hold the loop, of the signal, and of the
-        /// thread that is about to send its node.
+        /// The references of the loop's thread, of senders that hold the loop, of the signal, and of the sender of its node.
         var inboxReferences: Int8 = 1
-        /// The references of the port's place in the loop, and of the thread that may send the node.
+        /// The references of the port's place in the loop, and of the thread that can send the node.
         var signalReferences: Int8 = 0
 
-        // The actions of senders that the loop has not yet answered.
+        // The actions of senders to which the loop has not yet responded.
         var unanswered = Requests()
         var ringsUnseen = false
         var noticesUnseen = false
-        /// The nodes of requests and signals that were handed out and not yet taken out of the mailbox.
+        /// True if the node was handed out and has not yet been taken out of the mailbox.
         var isRequestNodeOut = false
         var isSignalNodeOut = false
 
@@ -129,10 +127,10 @@ struct MailboxModel {
         }
     }
 
-    /// A sender that only has the port does not keep the loop.
+    /// True if a sender holds the loop; a sender that has only the port does not.
     func holdsLoop(_ script: [Operation]) -> Bool { script.contains { $0 != .ring && $0 != .nudge } }
 
-    /// A reference to the handle goes, and with the last one its descriptor.
+    /// Releases a reference to the handle, which closes the descriptor with the last one.
     func releaseInbox(_ state: inout State) {
         state.inboxReferences -= 1
         if state.inboxReferences == 0 { state.isOpen = false }
@@ -144,16 +142,16 @@ struct MailboxModel {
         if state.signalReferences == 0 { releaseInbox(&state) }
     }
 
-    /// The loop is in the kernel, and no event there ends its sleep.
+    /// Checks a loop that sleeps in the kernel without an event that ends its sleep.
     ///
-    /// Then a sender that has pushed is about to write.
+    /// If its mailbox has a message, the sender of the message must be about to write.
     private func checkSleep(_ state: State, _ walk: inout Exploration<State>) {
         guard state.loop.step == .sleeps, !state.isEdgeThere, state.word.node != nil else { return }
         if state.senders.contains(where: { $0.step == .writes }) { return }
         walk.fail("the loop sleeps, and there is a message")
     }
 
-    /// The senders are done, and the loop sleeps or has ended.
+    /// Checks a state in which the senders are done, and the loop sleeps or has ended.
     private func checkRest(_ state: State, _ walk: inout Exploration<State>) {
         for sender in state.senders {
             if sender.delivered != sender.accepted { walk.fail("a message was lost") }

@@ -1,13 +1,12 @@
 import TestSupport
 import Testing
 
-/// The waking protocol, explored step by step: every order in which two senders and a loop can take their steps.
+/// Explores the waking protocol step by step, in every interleaving of two senders and a loop.
 ///
-/// The model shows that no loop sleeps while there is a message for it, that each message comes out once and
-/// in its sender's order or is refused, that no stop and no ring is lost, that no thread writes to a closed
-/// descriptor, and that all references are released.
+/// The model shows that no loop sleeps while it has a message, that each message is delivered once and in its sender's order or is
+/// refused, that no stop and no ring is lost, that no thread writes to a closed descriptor, and that all references are released.
 @Suite struct MailboxModelTests {
-    /// The operations of two senders, and the number of states.
+    /// The operations of two senders, and the number of reachable states.
     struct Scenario: Sendable, CustomTestStringConvertible {
         let scripts: [[MailboxModel.Operation]]
         var endsAtStop = false
@@ -35,11 +34,11 @@ import Testing
     ) {
         let walk = scenario.model.explore()
         #expect(walk.failures == [], "\(walk.trace.map { "\($0)" }.joined(separator: "\n"))")
-        // As many as there were when the model was last changed: it cannot shrink by mistake.
+        // The number of states when the model was last changed, so that the model cannot shrink by mistake.
         #expect(walk.stateCount == scenario.stateCount)
     }
 
-    /// Small ones, in which each fault shows.
+    /// Short scenarios, at least one of which reveals each fault.
     static let short: [[[MailboxModel.Operation]]] = [
         [[.send], [.end]], [[.stop], [.stop]], [[.ring], [.end]], [[.send, .send], [.send]],
         [[.ring, .ring], [.ring]], [[.nudge, .ring], [.nudge]],

@@ -1,6 +1,6 @@
 import TestSupport
 
-// The steps in which the port leaves a loop, and in which a loop closes it.
+// The steps in which a port leaves a loop, and those in which a loop closes its port.
 
 extension PortModel {
     func leave(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) {
@@ -13,7 +13,7 @@ extension PortModel {
             state.loops[index].step = .mailboxCloses
         case .mailboxCloses: closeHere(index, in: &state, &walk)
         case .ends:
-            // `Mailbox.close` of the loop's own, and `LoopBlocks.discard`.
+            // `Mailbox.close` of the loop's own mailbox, and `LoopBlocks.discard`.
             state.hasEnded[index] = 1
             for signal in state.mail[index].removeAll().elements { takeBack(signal, in: &state, &walk) }
             state.loops[index].queued = SmallQueue()
@@ -65,7 +65,7 @@ extension PortModel {
         }
     }
 
-    /// `PortCore.close`, from `Mailbox.close` on.
+    /// The rest of `PortCore.close`, from `Mailbox.close` on.
     private func closeHere(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) {
         let signal = closeMailbox(in: &state, &walk)
         if let signal, fault != .ownSignalKept { takeBack(signal, in: &state, &walk) }
@@ -98,13 +98,13 @@ extension PortModel {
         if case .armed(let signal) = state.word { signal } else { nil }
     }
 
-    /// The port has left the loop, and the loop goes on where it took it out.
+    /// The next step of a loop after its port has left it.
     private func hasLeft(_ index: Int, in state: inout State) {
         let loop = state.loops[index]
         if loop.isEnding {
             state.loops[index].step = .done
         } else if loop.isClosing {
-            // `destroyWhatIsLeft`, once more, by `close` itself.
+            // `close` itself calls `destroyWhatIsLeft` once more.
             state.loops[index].isClosing = false
             state.loops[index].step = .leftLooks
         } else {
@@ -112,7 +112,7 @@ extension PortModel {
         }
     }
 
-    /// An exchange of the loop's thread: what it has stored before is seen by all.
+    /// Makes the loop's earlier stores visible to all threads, as an exchange of its thread does.
     func drainClaim(_ index: Int, in state: inout State) {
         guard state.loops[index].hasUnseenEnd else { return }
         state.loops[index].hasUnseenEnd = false

@@ -1,65 +1,65 @@
 import TestSupport
 
-// The steps of a loop that has the port: how it comes in, and how it is served.
+// The steps of a loop that has the port: those that add the port, and those that serve it.
 
 extension PortModel {
     struct Loop: Hashable {
         enum Step: Hashable {
-            /// Between passes, or in a run inside a handler: takes mail, serves, does the next operation, or sleeps.
+            /// Between passes, or in a run inside a handler: the loop takes mail, serves, begins the next operation, or sleeps.
             case idle
-            /// `PortCore.join`: the look at the flag, `Claim.take`, and the look after arming.
+            /// `PortCore.join`: the load of the flag, `Claim.take`, and the load after arming.
             case joinLooks, joinClaims, joinLooksAgain
-            /// `PortCore.takeMail`: `Mailbox.take`, the look and the exchange.
+            /// The load and the exchange of `Mailbox.take`, in `PortCore.takeMail`.
             case takeLooks, takeExchanges
-            /// `PortCore.arm`: the backlog and `Mailbox.arm`, the look and the exchange.
+            /// `PortCore.arm`: the backlog, and the load and the exchange of `Mailbox.arm`.
             case armLooks, armExchanges
-            /// `PortInput.arm`: `Doorbell.armUnlessRung`.
+            /// `Doorbell.armUnlessRung`, in `PortInput.arm`.
             case bellArmsUnlessRung
-            /// `PortInput.serve`: the look at the flag.
+            /// The load of the flag in `PortInput.serve`.
             case serveLooks
-            /// `PortCore.next` and `take`: the look at the flag, and the oldest node.
+            /// `PortCore.next` and `take`: the load of the flag, and the oldest node.
             case nextLooks
-            /// The handler, in which something else can be done.
+            /// The handler, in which the loop can begin another operation.
             case handler
-            /// `PortInput.serveMessages`: the look at the flag at its end.
+            /// The load of the flag at the end of `PortInput.serveMessages`.
             case endLooks
-            /// `PortInput.serveRing`: `Doorbell.isNudgedOrRung`, `Doorbell.arm`, and the look at the flag at its end.
+            /// `PortInput.serveRing`: `Doorbell.isNudgedOrRung`, `Doorbell.arm`, and the load of the flag at the end.
             case bellLooks, bellArms, ringEndLooks
-            /// `PortCore.close`, by the loop's own thread; `LoopCore.end`.
+            /// `PortCore.close` on the loop's own thread, and `LoopCore.end`.
             case closes, mailboxCloses, ends
-            /// `PortInput.didLeave`: `Mailbox.disarm` or `Doorbell.disarm`, the look and the exchange.
+            /// The load and the exchange of `Mailbox.disarm` or `Doorbell.disarm`, in `PortInput.didLeave`.
             case disarmLooks, disarmExchanges
-            /// `PortInput.didLeave`: the input lets go; `Claim.release`.
+            /// `PortInput.didLeave`: the release of the input, and `Claim.release`.
             case forgets, givesUp
-            /// `PortCore.destroyWhatIsLeft`: the look at the flag, `Claim.takeIfFree`, what is destroyed, `Claim.release`.
+            /// `PortCore.destroyWhatIsLeft`: the load of the flag, `Claim.takeIfFree`, the destruction, and `Claim.release`.
             case leftLooks, takesClaim, destroys, givesUpAgain
             case done
         }
 
-        /// The step of the loop after the mail was taken, or the mailbox armed.
+        /// The step of the loop after it has taken its mail or armed the mailbox.
         enum Place: Hashable { case joining, serving, ringing, afterRing }
 
         var step = Step.idle
         var place = Place.joining
         var operation = 0
-        /// The port's place in the loop, by its signal; 0 for none.
+        /// The signal of the port's place in the loop, or 0 if it has none.
         var input = 0
-        /// The inputs that wait to be served, by their signals.
+        /// The signals of the inputs that wait to be served.
         var queued = SmallQueue()
-        /// The input that is served, and that of the handler in which the loop runs again; 0 for none.
+        /// The signal of the input that is being served, and of the one whose handler runs the loop again; 0 if there is none.
         var serving = 0
         var outer = 0
         var seen = Word.empty
-        /// The signal that the bell was armed with when it was looked at.
+        /// The signal with which the bell was armed when the loop loaded it.
         var seenSignal = 0
-        /// True if a sender can still see the claim that this loop has given up.
+        /// True if senders can still see the claim that this loop has released.
         var hasUnseenEnd = false
-        /// True if the port leaves at the loop's end, or by itself after a close of the loop's own.
+        /// True if the port leaves at the loop's end; below, if it leaves after a close by the loop.
         var isEnding = false
         var isClosing = false
     }
 
-    /// - Returns: False if the thread can do nothing.
+    /// - Returns: False if the thread cannot take a step.
     func stepLoop(_ index: Int, in before: State, _ walk: inout Exploration<State>) -> Bool {
         var state = before
         let loop = before.loops[index]
@@ -71,7 +71,7 @@ extension PortModel {
         switch loop.step {
         case .idle: return idle(index, in: before, &walk)
         case .handler:
-            // The handler returns, or does the next operation.
+            // The handler returns, or begins the next operation.
             state.loops[index].step = merges ? .takeLooks : .nextLooks
             if merges { state.loops[index].place = .afterRing }
             if loop.input != loop.serving { endServing(index, in: &state) }
@@ -181,13 +181,13 @@ extension PortModel {
         return canStep
     }
 
-    /// - Returns: False if there is nothing to do next, or it cannot be done now.
+    /// - Returns: False if there is no next operation, or it cannot begin now.
     private func begin(_ index: Int, inHandler: Bool, in state: inout State) -> Bool {
         let loop = state.loops[index]
         guard loop.operation < loops[index].count else { return false }
         switch loops[index][loop.operation] {
         case .join:
-            // The loops before it are done with the port, or are about to have left it.
+            // The earlier loops are done with the port, or are about to remove it.
             if case .loop = state.claim { return false }
             for other in 0..<index where state.loops[other].operation < loops[other].count { return false }
             state.loops[index].step = .joinLooks
@@ -201,7 +201,7 @@ extension PortModel {
             state.loops[index].serving = 0
             state.loops[index].step = .idle
         case .close:
-            // By the loop that has the port; by any other thread it is an operation of that one's.
+            // Made by the loop that has the port. On any other thread, a close is an operation of that thread.
             if loop.input == 0 { return state.isClosed && skip(index, in: &state) }
             state.loops[index].step = .closes
         case .end:
@@ -217,7 +217,7 @@ extension PortModel {
         return true
     }
 
-    /// An operation is over that began in a handler or outside.
+    /// The next step after an operation that began in a handler or outside.
     func afterOperation(_ index: Int, in state: inout State) {
         state.loops[index].step = state.loops[index].serving != 0 ? .handler : .idle
     }

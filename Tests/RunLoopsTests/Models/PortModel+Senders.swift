@@ -6,35 +6,35 @@ extension PortModel {
     struct Thread: Hashable {
         enum Step: Hashable {
             case begins
-            /// `PortCore.send`: `Mailbox.tryPush`, the look and the exchange.
+            /// `PortCore.send`: the load and the exchange of `Mailbox.tryPush`.
             case pushLooks, pushExchanges
-            /// `PortCore.ring`: the look at the flag, and `Doorbell.ring`.
+            /// `PortCore.ring`: the load of the flag, and `Doorbell.ring`.
             case closedLooks, rings
-            /// `Doorbell.nudge`: the look, and the exchange.
+            /// `Doorbell.nudge`: the load and the exchange.
             case nudgeLooks, nudgeExchanges
-            /// `ReadyNode.send`, for each signal that the thread was given.
+            /// `ReadyNode.send`, for each signal that the thread has got.
             case sendsSignals
-            /// `PortCore.close`: the exchange of the flag; `Mailbox.close`.
+            /// `PortCore.close`: the exchange of the flag, and `Mailbox.close`.
             case closes, mailboxCloses
-            /// `PortCore.destroyWhatIsLeft`: `Claim.takeIfFree`, what is destroyed, and `Claim.release`.
+            /// `PortCore.destroyWhatIsLeft`: `Claim.takeIfFree`, the destruction, and `Claim.release`.
             case takesClaim, destroys, givesUp
             case done
         }
 
         var step = Step.begins
         var operation = 0
-        /// The nodes that are still to be pushed.
+        /// The nodes that the thread has still to push.
         var nodes = SmallQueue()
         /// The number of nodes that were made.
         var made = 0
         var seen = Word.empty
         var seenBell = Bell.quiet
-        /// The signals that the thread is to send.
+        /// The signals that the thread has still to send.
         var signals = SmallQueue()
         var isClosing = false
     }
 
-    /// - Returns: False if the thread can do nothing.
+    /// - Returns: False if the thread cannot take a step.
     func stepThread(_ index: Int, in before: State, _ walk: inout Exploration<State>) -> Bool {
         var state = before
         var thread = before.threads[index]
@@ -55,7 +55,7 @@ extension PortModel {
                 thread.step = .pushExchanges
             }
         case .pushExchanges:
-            // Weak: it can fail for no reason.
+            // The exchange is weak: it can fail for no reason.
             var again = thread
             again.step = .pushLooks
             again.seen = .empty
@@ -80,7 +80,7 @@ extension PortModel {
             thread.step = .nudgeExchanges
         case .nudgeExchanges:
             guard state.bell == thread.seenBell else {
-                // Weak: as it is if it fails for no reason.
+                // The exchange is weak. This is also the state after a failure for no reason.
                 thread.seenBell = state.bell
                 break
             }
@@ -180,7 +180,7 @@ extension PortModel {
         thread.step = thread.operation < operations[index].count ? .begins : .done
     }
 
-    /// `ReadyNode.send`, to a loop's mailbox, which refuses it if the loop has ended.
+    /// `ReadyNode.send` to a loop's mailbox, which refuses the node if the loop has ended.
     private func sendSignal(_ signal: Int, in state: inout State, _ walk: inout Exploration<State>) {
         let loop = state.signalLoop[signal]
         if state.hasEnded[loop] == 1 { return takeBack(signal, in: &state, &walk) }
@@ -188,9 +188,9 @@ extension PortModel {
         state.mail[loop].append(signal)
     }
 
-    /// `Mailbox.close`, and the end of the messages that were queued.
+    /// `Mailbox.close`, and the destruction of the queued messages.
     ///
-    /// - Returns: The signal it was armed with.
+    /// - Returns: The signal with which the mailbox was armed.
     func closeMailbox(in state: inout State, _ walk: inout Exploration<State>) -> Int? {
         defer { state.word = .closed }
         switch state.word {

@@ -1,6 +1,6 @@
 import TestSupport
 
-// The parts of a loop's steps: taking in, handing out, and arming.
+// Parts of a loop's steps, in which it takes messages in, hands them out, and arms.
 
 extension PortModel {
     /// The rest of `PortCore.join`, up to `PortInput.arm`.
@@ -62,7 +62,7 @@ extension PortModel {
         checkClaim(.loop(index), in: state, &walk)
         if state.backlog.isEmpty { return }
         if !merges {
-            // The budget is spent.
+            // The pass has no budget left.
             walk.reach(state)
         }
         guard let node = state.backlog.popFirst() else { return }

@@ -1,40 +1,39 @@
 import TestSupport
 
-/// A port's own mailbox and bell, with threads that send to the port or close it, and the loops that receive from it, as a
-/// machine with a finite number of states.
+/// A finite state machine of a port's own mailbox and bell, its senders, a thread that closes it, and the loops that receive.
 ///
-/// Each step is one atomic operation of the library, under the name of the function that makes it: those of senders are in
-/// `PortModel+Senders`, those of loops in `PortModel+Loops`, `PortModel+Serving` and `PortModel+Leaving`. Weak exchanges can
-/// fail for no reason. The port has no limit: `RoomModel` has one. A loop's own mailbox is a queue here: `MailboxModel` shows
-/// that it is one.
+/// Each step is one atomic operation of the library, and has the name of the function that makes it. The steps of senders are in
+/// `PortModel+Senders`, those of loops in `PortModel+Loops`, `PortModel+Serving` and `PortModel+Leaving`. Weak exchanges can fail
+/// for no reason. The port has no limit; `RoomModel` has one. A loop's own mailbox is a queue here, which `MailboxModel` shows that
+/// it is.
 ///
-/// The mailbox's word has no room here, so an exchange succeeds in more orders than in the library: also if the word has
+/// The mailbox's word has no room here. So an exchange succeeds in more interleavings than in the library: even if the word has
 /// changed and changed back.
 ///
-/// All that threads share is changed by exchanges, but for the end of a claim, which is a sequentially consistent store. One
-/// fault makes it a store that waits in the thread's buffer.
+/// All shared state is changed by exchanges, except for the release of a claim, which is a sequentially consistent store. One fault
+/// makes it a store that waits in the thread's buffer.
 struct PortModel {
     /// The operations of a thread that does not receive.
     enum Operation: Hashable, Sendable {
-        /// `Port.send`, of one message.
+        /// `Port.send` of one message.
         case send
-        /// `PortQueue.serve` and `Pump.finish`: the messages of two senders that waited, and then the signals.
+        /// `PortQueue.serve` and `Pump.finish`: the messages of two waiting senders, and then the signals.
         case pump
         /// `Port<Void>.send`.
         case ring
-        /// `PortCore.perform`, of a notice: a node in the queue, and `Doorbell.nudge`.
+        /// `PortCore.perform` of a notice: a node in the queue, and `Doorbell.nudge`.
         case notify
         /// `Port.invalidate`.
         case close
     }
 
-    /// The operations of a thread with a loop, each in a handler of the port or outside.
+    /// The operations of a thread with a loop, each of them in a handler of the port or outside.
     enum LoopOperation: Hashable, Sendable {
-        /// `RunLoop.add(port)`; not while another loop has the port.
+        /// `RunLoop.add(port)`, unless another loop has the port.
         case join
         /// `RunLoop.remove(port)`.
         case leave
-        /// `RunLoop.run`, in a handler.
+        /// `RunLoop.run` in a handler.
         case run
         /// `Port.invalidate`.
         case close
@@ -42,7 +41,7 @@ struct PortModel {
         case end
     }
 
-    /// A step that is left out, or made at the wrong time.
+    /// A step that is missing, or made at the wrong time.
     enum Fault: CaseIterable {
         // In `PortCore.arm`, `PortInput.arm` and `PortInput.serve`.
         case armByStore, armBesideBacklog, takeWhileOut, joinWithoutTaking
@@ -53,9 +52,9 @@ struct PortModel {
         case signalOfCloseDropped, flagAfterMailbox, noDestroyByCloser, destroyTakesAgain, ownSignalKept
         // In `PortCore.send` and the pump.
         case signalOfPushDropped, oneSignalSlot
-        // In `Doorbell`, and where it is used.
+        // In `Doorbell` and its uses.
         case closeRings, closeDoesNotNudge, joinArmsRung, noLookAfterRing, nudgeRings, nudgeBeforeNotice
-        /// The claim's end is not ordered with the look at the port that follows it.
+        /// The release of the claim is not ordered before the load of the flag that follows it.
         case claimReleasedOnly
     }
 
@@ -65,14 +64,14 @@ struct PortModel {
     var merges = false
     var fault: Fault?
 
-    /// The word of a mailbox; armed with a signal.
+    /// The word of a mailbox, which can be armed with a signal.
     enum Word: Hashable {
         case empty, closed
         case armed(Int)
         case newest(Int)
     }
 
-    /// The word of a bell; armed with a signal.
+    /// The word of a bell, which can be armed with a signal.
     enum Bell: Hashable {
         case quiet, nudged, rung
         case armed(Int)
@@ -82,31 +81,31 @@ struct PortModel {
     enum Holder: Hashable {
         case none
         case loop(Int)
-        /// The port itself: the thread that destroys what is left.
+        /// The port: the thread that destroys the remaining messages.
         case port
     }
 
     struct State: Hashable {
         // Shared by all threads.
         var word = Word.empty
-        /// For each node that is linked to another one, the other one and 1.
+        /// For each linked node, the node to which it is linked, plus 1.
         var links = Octets()
         var bell = Bell.quiet
         var isClosed = false
         var claim = Holder.none
-        /// The mail of each loop: signals.
+        /// The mail of each loop, which consists of signals.
         var mail: [SmallQueue]
         var hasEnded = Octets()
 
         // Guarded by the claim.
         var backlog = SmallQueue()
-        /// `PortCore.input`, by its signal; 0 for none.
+        /// The signal of `PortCore.input`, or 0 if it is nil.
         var input = 0
 
-        // Kept for the checks: nodes as bits.
+        // For the checks only: nodes as bits.
         var accepted = 0
         var gone = 0
-        /// For each signal 1 while its node is out: in the word, with a sender, or in a loop's mail.
+        /// For each signal, 1 if its node is in the word, with a sender, or in a loop's mail.
         var isOut = Octets()
         var signalLoop = Octets()
         var signalsMade = 0
@@ -132,7 +131,7 @@ struct PortModel {
 
     // MARK: - Nodes and signals
 
-    /// A message or a notice has been delivered, or destroyed.
+    /// Notes that a message or a notice was delivered or destroyed.
     func nodeGoes(_ node: Int, isDelivered: Bool, in state: inout State, _ walk: inout Exploration<State>) {
         if state.gone & 1 << node != 0 { walk.fail("a message came twice") }
         let earlier = node / 4 * 4
@@ -146,7 +145,7 @@ struct PortModel {
         for node in nodes.elements { nodeGoes(node, isDelivered: false, in: &state, &walk) }
     }
 
-    /// The nodes on the word, oldest first.
+    /// Unlinks the nodes of the word, and returns them from oldest to newest.
     func unlink(_ newest: Int, in state: inout State, _ walk: inout Exploration<State>) -> SmallQueue {
         var nodes = SmallQueue()
         var rest = newest + 1
@@ -175,14 +174,14 @@ struct PortModel {
         state.isOut[signal] = 0
     }
 
-    /// Only the holder of the claim may touch what it guards.
+    /// Checks that only the holder of the claim accesses the state that the claim guards.
     func checkClaim(_ holder: Holder, in state: State, _ walk: inout Exploration<State>) {
         if state.claim != holder { walk.fail("two threads touch what a claim guards") }
     }
 
     // MARK: - Rest
 
-    /// No thread can take a step.
+    /// Checks a state in which no thread can take a step.
     private func checkRest(_ state: State, _ walk: inout Exploration<State>) {
         for thread in state.threads where thread.step != .done { walk.fail("a thread waits for ever") }
         var waiting = state

@@ -1,18 +1,18 @@
 import TestSupport
 import Testing
 
-/// A port's own mailbox and bell, explored step by step: every order in which senders, a thread that closes the port and one or
-/// two loops can do what they do.
+/// Explores a port's own mailbox and bell step by step, in every interleaving of senders, a closing thread and one or two loops.
 ///
-/// The walks show: each message comes out once and in its sender's order, or is destroyed with the port; no loop sleeps beside
-/// a message or a ring, or keeps a closed port; no signal is delivered that was not sent; the node of each signal has one owner
-/// at a time, and comes back; and only one thread at a time touches what the claim guards.
+/// The model shows that each message is delivered once and in its sender's order, or is destroyed with the port; that no loop
+/// sleeps while it has a message or a ring, or keeps a closed port; that no signal is delivered that was not sent; that the node of
+/// each signal has one owner at a time, and comes back; and that only one thread at a time accesses the state that the claim
+/// guards.
 @Suite struct PortModelTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         let operations: [[PortModel.Operation]]
         let loops: [[PortModel.LoopOperation]]
         var merges = false
-        /// A walk that is cut short by mistake finds fewer states.
+        /// The minimum number of states, which shows that the exploration is not cut short.
         var leastStateCount = 0
 
         var testDescription: String { "\(operations) \(loops)\(merges ? ", merges" : "")" }
@@ -51,7 +51,7 @@ import Testing
         #expect(walk.stateCount >= scenario.leastStateCount)
     }
 
-    /// Small ones; each fault shows in one of them.
+    /// Small scenarios, at least one of which reveals each fault.
     static let small = [
         Scenario(operations: [[.send, .send]], loops: [[.join]]),
         Scenario(operations: [[.send, .send]], loops: [[.join, .run]]),
@@ -76,14 +76,14 @@ import Testing
         #expect(Self.small.contains { !$0.model(fault).explore().failures.isEmpty })
     }
 
-    /// A loop that is just arming the bell takes a ring of any thread for a signal.
+    /// A loop that is about to arm the bell takes any ring for a signal.
     @Test func `a port that rang its own bell at its end would deliver a signal that was not sent`() {
         let scenario = Scenario(operations: [[.notify], [.close]], loops: [[.join]], merges: true)
         #expect(scenario.model().explore().failures == [])
         #expect(scenario.model(.closeRings).explore().failures == ["a signal is delivered that was not sent"])
     }
 
-    /// The receiver can leave and come back between two pushes, and arm with another signal.
+    /// Between two pushes, the receiver can leave and return, and arm with another signal.
     @Test func `a pump with one place for a signal would lose one`() {
         let scenario = Scenario(operations: [[.pump]], loops: [[.join, .leave, .join]])
         #expect(scenario.model().explore().failures == [])

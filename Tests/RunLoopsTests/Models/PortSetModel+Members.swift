@@ -26,7 +26,7 @@ extension PortSetModel {
         }
     }
 
-    /// An operation is over.
+    /// Begins the next operation.
     func goOn(_ index: Int, in state: inout State) {
         let made = state.threads[index].made
         let gates = state.threads[index].gates
@@ -109,7 +109,7 @@ extension PortSetModel {
             state.isIn[thread.member] = 1
             state.members[port] = thread.member
             go(to: ports[port] ? .bellArms : .takes)
-            // `PortSetMember.arm` without a signal: the port has ended.
+            // `PortSetMember.arm` without a signal, because the port has ended.
             if state.hasSignal[thread.member] == 0 { go(to: .becomesReady) }
             if fault == .addWithoutArming { go(to: .opensGates) }
             if state.threads[index].step == .becomesReady || fault == .addWithoutArming {
@@ -155,7 +155,7 @@ extension PortSetModel {
         sendSignal(index, in: &state)
     }
 
-    /// The thread takes the signal of an armed mailbox or bell, and sends it.
+    /// Takes the signal with which the mailbox or bell is armed, and sends it.
     private func sendSignal(_ index: Int, in state: inout State) {
         let port = state.threads[index].port
         let member = state.ports[port].armed
@@ -165,14 +165,14 @@ extension PortSetModel {
         if member == 0 { afterOpening(index, in: &state) }
     }
 
-    /// All gates that the thread was to open are open.
+    /// The next step after all gates were opened.
     private func afterOpening(_ index: Int, in state: inout State) {
         let thread = state.threads[index]
         switch operation(index, thread) {
         case .close where state.ports[thread.port].isMailboxClosed && thread.step != .done:
             state.threads[index].step = .destroyLooks
         case .receive, .receiveBeforeDeadline:
-            // Something was received, or the set's last member has left, or the line is entered.
+            // The operation ends if something was received or the last member has left. Otherwise the thread enters the line.
             if thread.isTaken { goOn(index, in: &state) } else { state.threads[index].step = .enters }
         default: goOn(index, in: &state)
         }
@@ -212,7 +212,7 @@ extension PortSetModel {
         }
     }
 
-    /// `destroyWhatIsLeft` has returned: to `close`, or to `didDetach`, which opens the gates.
+    /// The next step after `destroyWhatIsLeft`: the rest of `close`, or of `didDetach`, which opens the gates.
     private func isDetached(_ index: Int, in state: inout State) {
         let thread = state.threads[index]
         switch operation(index, thread) {

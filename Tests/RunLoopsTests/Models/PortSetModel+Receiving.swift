@@ -6,23 +6,23 @@ extension PortSetModel {
     struct Thread: Hashable {
         enum Step: Hashable {
             case begins
-            /// `PortSetCore.look`: the lock of `receiving`; the first of the line; the look at its flag.
+            /// `PortSetCore.look`: the lock of `receiving`, the first member in line, and the load of its flag.
             case takesTurn, popsReady, closedLooks
-            /// `PortSetMember.take`: `PortCore.takeMail`; `takeIntoOwnNode`; `arm`, or `Doorbell.arm` and the look at the flag.
+            /// `PortSetMember.take`: `PortCore.takeMail`, `takeIntoOwnNode`, and `arm`, or `Doorbell.arm` and the load of the flag.
             case takes, takesAlone, arms, bellArms, bellClosedLooks
-            /// `PortSetCore.look`: a member without a message is put back; a member is said to be ready, once more.
+            /// `PortSetCore.look`: a member without a message is put back, or a member becomes ready once more.
             case putsBack, becomesReady
-            /// `PortSetCore.receive`: what is done under the lock of the line; the gate; the gate is taken out of the line.
+            /// `PortSetCore.receive`: the part under the line's lock, the wait for the gate, and the gate's removal from the line.
             case enters, waits, leavesWaiting
-            /// `PortSetCore.detach`: the line; `PortSetMember.cease`: `disarm`, and `Claim.release`.
+            /// `PortSetCore.detach`: the line, and `disarm` and `Claim.release` in `PortSetMember.cease`.
             case detaches, disarms, givesUp
-            /// `PortCore.destroyWhatIsLeft`: the look at the flag, `Claim.takeIfFree`, what is destroyed, `Claim.release`.
+            /// `PortCore.destroyWhatIsLeft`: the load of the flag, `Claim.takeIfFree`, the destruction, and `Claim.release`.
             case destroyLooks, takesClaim, destroys, givesUpAgain
             /// `PortCore.send`, `Doorbell.ring`, `Doorbell.nudge`.
             case pushes, ringLooks, rings, nudges
             /// `PortCore.close`: the flag, `Mailbox.close`, and the nudge.
             case closes, mailboxCloses, closeNudges
-            /// `ReadyNode.send`: `takeRetained`; `PortSetCore.becameReady`, the line and the gates.
+            /// `ReadyNode.send`: `takeRetained`, and the line and the gates in `PortSetCore.becameReady`.
             case takesBack, tellsSet, opensGates
             /// `PortSetCore.add`: the line, `Claim.take`, and the line again; `remove`: the line.
             case addLooks, addClaims, addInserts, removeLooks
@@ -31,18 +31,18 @@ extension PortSetModel {
 
         var step = Step.begins
         var operation = 0
-        /// The number of nodes that were made, and the number of gates.
+        /// The number of nodes that the thread has made; below, the number of gates.
         var made = 0
         var gates = 0
         var port = 0
         var member = 0
         var mayWait = false
         var isTaken = false
-        /// The gates that are to be opened.
+        /// The gates that the thread has still to open.
         var opens = SmallQueue()
     }
 
-    /// - Returns: False if the thread can do nothing.
+    /// - Returns: False if the thread cannot take a step.
     func step(_ index: Int, in before: State, _ walk: inout Exploration<State>) -> Bool {
         var state = before
         let thread = before.threads[index]
@@ -140,7 +140,7 @@ extension PortSetModel {
 
     /// `PortCore.arm`.
     ///
-    /// - Returns: False if there is something, or the port is closed.
+    /// - Returns: False if the port has messages, or is closed.
     private func arm(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) -> Bool {
         let thread = state.threads[index]
         let port = state.ports[thread.port]
@@ -156,7 +156,7 @@ extension PortSetModel {
         return false
     }
 
-    /// `Doorbell.arm`; in `PortSetMember.arm` it is `armUnlessRung`.
+    /// `Doorbell.arm`, or `armUnlessRung` in `PortSetMember.arm`.
     private func armBell(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) {
         let thread = state.threads[index]
         let port = state.ports[thread.port]
@@ -176,7 +176,7 @@ extension PortSetModel {
         state.ports[thread.port].armed = thread.member
     }
 
-    /// A member has been armed, or has something.
+    /// The next step after a member was armed, or was found to have more messages.
     private func afterArming(_ index: Int, hasMore: Bool, in state: inout State) {
         let thread = state.threads[index]
         if fault == .leavesLineAfterArming { state.isInLine[thread.member] = 0 }
@@ -191,10 +191,10 @@ extension PortSetModel {
         }
     }
 
-    /// `PortSetCore.receive`, when the look has found nothing.
+    /// The part of `PortSetCore.receive` after a look that has found no message.
     private func enter(_ index: Int, in state: inout State) {
         let thread = state.threads[index]
-        // A gate that the look has popped is opened first.
+        // If the look has taken a gate out of the line, the thread opens that gate first.
         if !thread.opens.isEmpty {
             state.threads[index].step = .opensGates
             return

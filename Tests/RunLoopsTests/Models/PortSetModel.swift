@@ -1,19 +1,18 @@
 import TestSupport
 
-/// A port set, with threads that receive from it and threads that send to its members, close them, add them and remove them, as
-/// a machine with a finite number of states.
+/// A finite state machine of a port set, its receivers, and threads that send to members, close, add and remove them.
 ///
-/// Each step is one operation on what threads share, under the name of the function that makes it: those of receivers are in
-/// `PortSetModel+Receiving`, all others in `PortSetModel+Members`. A critical section of the line's lock is one step, for it is
-/// a leaf. The lock of `receiving` is held over many steps. An operation of a mailbox or a bell is one step here: `PortModel`
-/// shows that each comes before or after every other one.
+/// Each step is one operation on shared state, and has the name of the function that makes it. The steps of receivers are in
+/// `PortSetModel+Receiving`, all others in `PortSetModel+Members`. A critical section of the line's lock is one step, because no
+/// other lock is acquired in it. The lock of `receiving` is held over many steps. An operation of a mailbox or bell is one step
+/// here, because `PortModel` shows that these operations have a total order.
 struct PortSetModel {
-    /// The operations of a thread; ports are numbered from 0 on.
+    /// The operations of a thread, in which ports are numbered from 0.
     enum Operation: Hashable, Sendable {
-        /// `PortSet.receive`, without a deadline, or with one that can pass at any moment.
+        /// `PortSet.receive` without a deadline, and with one that can pass at any moment.
         case receive, receiveBeforeDeadline
         case send(Int)
-        /// `Port<Void>.send`, and `Doorbell.nudge`, for a port without messages.
+        /// `Port<Void>.send` and `Doorbell.nudge`, for a port without messages.
         case ring(Int), nudge(Int)
         /// `Port.invalidate`.
         case close(Int)
@@ -21,7 +20,7 @@ struct PortSetModel {
         case add(Int), remove(Int)
     }
 
-    /// A step that is left out, or made at the wrong time.
+    /// A step that is missing, or made at the wrong time.
     enum Fault: CaseIterable {
         // In `PortSetCore.look`.
         case lookOutsideTurn, moreIsForgotten, leavesLineAfterArming
@@ -37,20 +36,20 @@ struct PortSetModel {
     }
 
     let scripts: [[Operation]]
-    /// For each port true if it is one without messages.
+    /// For each port, true if it has no messages, only signals.
     var ports = [false]
-    /// The ports that are in the set at the beginning.
+    /// The ports that are members at the beginning.
     var members = [0]
     /// True if the end of a member is received.
     var tellsEnd = true
     var fault: Fault?
 
-    /// A port: its mailbox, its bell and its claim.
+    /// A port with its mailbox, its bell and its claim.
     struct PortState: Hashable {
         var mail = SmallQueue()
         var isClosed = false
         var isMailboxClosed = false
-        /// The member with whose signal the mailbox or the bell is armed; 0 for none.
+        /// The member with whose signal the mailbox or bell is armed, or 0 if it is not armed.
         var armed = 0
         var bell = Bell.quiet
         var claim = Holder.none
@@ -65,11 +64,11 @@ struct PortSetModel {
 
     struct State: Hashable {
         var ports: [PortState]
-        /// The thread that has the lock of `receiving`, from 1 on; 0 for none.
+        /// The thread that holds the lock of `receiving`, counted from 1, or 0 if none does.
         var receiving = 0
 
         // Guarded by the lock of the line.
-        /// For each port its member, from 1 on, or 0 for none; a port that comes again gets another one.
+        /// For each port its member, counted from 1, or 0 if it has none; a port that is added again gets another member.
         var members = Octets()
         var ready = SmallQueue()
         var waiting = SmallQueue()
@@ -82,9 +81,9 @@ struct PortSetModel {
         var hasSignal = Octets()
         var isOut = Octets()
 
-        /// The gates that are open, as bits.
+        /// The open gates, as bits.
         var openGates = 0
-        // Kept for the checks: nodes as bits.
+        // For the checks only: nodes as bits.
         var accepted = 0
         var gone = 0
 
@@ -143,12 +142,12 @@ struct PortSetModel {
         }
     }
 
-    /// Only the holder of the claim may touch what it guards.
+    /// Checks that only the holder of the claim accesses the state that the claim guards.
     func checkClaim(_ holder: Holder, _ port: Int, in state: State, _ walk: inout Exploration<State>) {
         if state.ports[port].claim != holder { walk.fail("two threads touch what a claim guards") }
     }
 
-    /// No thread can take a step.
+    /// Checks a state in which no thread can take a step.
     private func checkRest(_ state: State, _ walk: inout Exploration<State>) {
         let sleepers = state.threads.count { $0.step == .waits }
         for thread in state.threads where thread.step != .waits && thread.step != .done {

@@ -1,15 +1,14 @@
 import TestSupport
 import Testing
 
-/// A port set, explored step by step: every order in which threads can receive from it, send to its members, close them, add
-/// them and remove them.
+/// Explores a port set step by step, in every interleaving of threads that receive, send, close, add and remove.
 @Suite struct PortSetModelTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         let scripts: [[PortSetModel.Operation]]
         var ports = [false]
         var members = [0]
         var tellsEnd = true
-        /// A walk that is cut short by mistake finds fewer states.
+        /// The minimum number of states, which shows that the exploration is not cut short.
         var leastStateCount = 0
 
         var testDescription: String { "\(scripts), \(ports)" }
@@ -49,7 +48,7 @@ import Testing
         #expect(walk.stateCount >= scenario.leastStateCount)
     }
 
-    /// Small ones; each fault shows in one of them.
+    /// Small scenarios, at least one of which reveals each fault.
     static let small = [
         Scenario(scripts: [[.receive, .receive], [.send(0), .send(0)]]),
         Scenario(scripts: [[.receive], [.send(0)], [.add(0)]], members: []),

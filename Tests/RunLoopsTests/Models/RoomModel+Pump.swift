@@ -1,22 +1,22 @@
 import TestSupport
 
-// The steps of a thread that has the lock of the line, and serves those in it.
+// The steps of a thread that holds the lock of the line and serves the waiting senders.
 
 extension RoomModel {
     struct Pump: Hashable {
         enum Step: Hashable {
-            /// `Mailbox.pushIfRoom` for the first in the line: the look, and the exchange. For a handler the look alone.
+            /// The load and the exchange of `Mailbox.pushIfRoom` for the first in line, of which a handler needs the load only.
             case pushLooks, pushExchanges
             /// `PortQueue.serve`: the store of `waitingCount`.
             case waitingStores
-            /// `PortQueue.bringRoomUpToDateLocked`: the loads of `handedOut` and, of the lock's own, `roomReturned`; its store.
+            /// `PortQueue.bringRoomUpToDateLocked`: the loads of `handedOut` and `roomReturned`, and the store of `roomReturned`.
             case roomLooks, roomStores
-            /// `Mailbox.addRoom`: the exchange; and the look, if the exchange does not compare.
+            /// The exchange of `Mailbox.addRoom`, and a load if a fault makes the exchange a store.
             case roomMoves, roomMovesLate
         }
 
         var step = Step.pushLooks
-        /// False if only the room is brought up to date.
+        /// False if the thread only updates the room.
         var serves = true
         var seen = Word()
         var handedOut = 0
@@ -75,7 +75,7 @@ extension RoomModel {
         return false
     }
 
-    /// The first in the line is a handler, which is taken out if there is room for a message.
+    /// Takes the first in line, which is a handler, out of the line if there is room for a message.
     ///
     /// - Returns: True if the pump is done.
     private func stepPumpAtHandler(

@@ -1,24 +1,24 @@
 import TestSupport
 
-// The steps of the receiver, and of a thread that closes the port.
+// The steps of the receiver and of a thread that closes the port.
 
 extension RoomModel {
     struct Receiver: Hashable {
         enum Step: Hashable {
             /// `Mailbox.take`.
             case takes
-            /// `PortQueue.didHandOut`: the store of `handedOut`, and the look at `waitingCount`.
+            /// `PortQueue.didHandOut`: the store of `handedOut`, and the load of `waitingCount`.
             case handsOut, waitingLooks
             /// `PortQueue.serveLine`: the lock, and the pump.
             case locks, pumps
         }
 
         var step = Step.takes
-        /// Taken in and not yet handed out.
+        /// The number of messages that were taken in and not yet handed out.
         var backlog = 0
-        /// The messages that were handed out, which no other thread knows yet.
+        /// The number of stores of `handedOut` that other threads do not see yet.
         var buffered = 0
-        /// The number of messages that it will still hand out.
+        /// The number of messages that the receiver will still hand out.
         var handsOut = 0
         var pump = Pump()
     }
@@ -33,7 +33,7 @@ extension RoomModel {
         var step: Step
     }
 
-    /// - Returns: False if the thread can do nothing.
+    /// - Returns: False if the thread cannot take a step.
     func stepReceiver(in before: State, _ walk: inout Exploration<State>) -> Bool {
         var state = before
         let receiver = before.receiver
@@ -82,13 +82,13 @@ extension RoomModel {
 
     private func next(_ receiver: Receiver) -> Receiver.Step { receiver.backlog == 0 ? .takes : .handsOut }
 
-    /// All threads see the receiver's stores.
+    /// Makes the receiver's stores visible to all threads.
     func drainReceiver(in state: inout State) {
         state.handedOut += state.receiver.buffered
         state.receiver.buffered = 0
     }
 
-    /// - Returns: False if the thread can do nothing.
+    /// - Returns: False if the thread cannot take a step.
     func stepCloser(in before: State, _ walk: inout Exploration<State>) -> Bool {
         var state = before
         switch before.closer.step {

@@ -5,40 +5,40 @@ import TestSupport
 extension RoomModel {
     struct Sender: Hashable {
         enum Step: Hashable {
-            /// `PortQueue.roomAtOnce`: the look at `waitingCount`, and at the word, once more if room was brought up to date.
+            /// `PortQueue.roomAtOnce`: the loads of `waitingCount` and of the word, and of the word again if the room was updated.
             case atOnceCounts, atOnceLooks, atOnceLooksAgain
-            /// `PortCore.send`: the look at `waitingCount`.
+            /// The load of `waitingCount` in `PortCore.send`.
             case waitingLooks
-            /// `Mailbox.pushIfRoom`: the look, and the exchange.
+            /// `Mailbox.pushIfRoom`: the load and the exchange.
             case pushLooks, pushExchanges
-            /// `PortQueue.bringRoomUpToDate`: the guess, and the lock; then the pump's steps.
+            /// `PortQueue.bringRoomUpToDate`: the guess, the lock, and the steps of the pump.
             case roomLooks, roomLocks, bringsRoom
-            /// `PortCore.waitForRoom`: the lock and the look at the flag; the store of `waitingCount`; the pump.
+            /// `PortCore.waitForRoom`: the lock and the load of the flag, the store of `waitingCount`, and the pump.
             case joinLocks, waitingStores, pumps
             /// `PortCore.waitForRoom` of a sender that does not wait: it leaves the line, and stores `waitingCount`.
             case decides, decidesStores
-            /// `PortQueue.lookForRoomAgain`: the look at `waitingCount`, the fence, the lock and the pump.
+            /// `PortQueue.lookForRoomAgain`: the load of `waitingCount`, the fence, the lock, and the pump.
             case lineLooks, fences, servesLocks, serves
             /// `ThreadGate.wait`.
             case asleep
-            /// `PortQueue.leaveLine`: the lock, and the store of `waitingCount`; the pump.
+            /// `PortQueue.leaveLine`: the lock, the store of `waitingCount`, and the pump.
             case leaveLocks, leaveStores, leavePumps
             case done
         }
 
         var step = Step.waitingLooks
         var operation = 0
-        /// The messages of a batch that are left, and those that are sent now.
+        /// The number of messages of a batch that are left; below, the number that is being sent.
         var left = 0
         var count = 0
         var seen = Word()
         var pump = Pump()
-        /// True once the port has been full during this try, or another sender has waited in front.
+        /// True if the port was full at some time during this attempt, or another sender waited in front.
         var hasSeenFull = false
         var hasBegun = false
     }
 
-    /// - Returns: False if the thread can do nothing.
+    /// - Returns: False if the thread cannot take a step.
     func stepSender(_ index: Int, in before: State, _ walk: inout Exploration<State>) -> Bool {
         var state = before
         let sender = before.senders[index]
@@ -69,7 +69,7 @@ extension RoomModel {
                 if state.word.isClosed { finish(index, isSent: false, in: &state, &walk) }
             }
         case .pushExchanges:
-            // Weak: it can fail for no reason.
+            // The exchange is weak: it can fail for no reason.
             state.senders[index].seen = Word()
             state.senders[index].step = .pushLooks
             walk.reach(state)
@@ -80,7 +80,7 @@ extension RoomModel {
             if state.handedOut != state.roomReturned {
                 go(to: .roomLocks)
             } else if sender.count == 0 {
-                // `roomAtOnce`: not even one has room.
+                // In `roomAtOnce`, when there is no room for a single message.
                 sendPart(1, index, in: &state)
             } else {
                 go(to: .joinLocks)
@@ -149,13 +149,13 @@ extension RoomModel {
         return true
     }
 
-    /// A send begins: of a batch with the look at the room.
+    /// Begins a send; a batch begins with the load of the room.
     private func begin(_ index: Int, in state: inout State) {
         let send = senders[index][state.senders[index].operation]
         state.senders[index].hasBegun = true
         state.senders[index].left = send.count
         state.senders[index].count = send.isChain ? send.count : 0
-        // `PortCore.onRoom` joins the line at once.
+        // `PortCore.onRoom` joins the line immediately.
         state.senders[index].step = send.isHandler ? .joinLocks : send.isChain ? .waitingLooks : .atOnceCounts
     }
 
@@ -166,7 +166,7 @@ extension RoomModel {
         state.senders[index].step = .waitingLooks
     }
 
-    /// The pump is done: the lock is free, or the sender has more to do under it.
+    /// The next step after the pump: the sender releases the lock, or continues under it.
     private func afterPump(
         _ index: Int, _ send: Send, in state: inout State, _ walk: inout Exploration<State>
     ) {
@@ -184,7 +184,7 @@ extension RoomModel {
         }
     }
 
-    /// The sender has left the line.
+    /// Ends the send of a sender that has left the line.
     private func decide(_ index: Int, in state: inout State, _ walk: inout Exploration<State>) {
         let isSent = state.outcomes[index] == 1
         let isClosed = state.outcomes[index] == 2 || state.isClosed
@@ -222,7 +222,7 @@ extension RoomModel {
         return word == seen
     }
 
-    /// Queues messages, and takes their room.
+    /// Queues messages, and uses their room.
     func push(_ count: Int, _ send: Send, in state: inout State, _ walk: inout Exploration<State>) {
         let isCountedWrong = fault == .declaredCount && send.declared != nil
         state.word.room -= isCountedWrong ? send.declared ?? 0 : count

@@ -1,36 +1,36 @@
 import TestSupport
 
-/// A port with a limit: a receiver that hands messages out, senders that take room or wait for it, and a thread that closes the
-/// port, as a machine with a finite number of states.
+/// A finite state machine of a port with a limit, with a receiver, senders that use or await room, and a closing thread.
 ///
-/// Each step reads or writes once what threads share, under the name of the function that makes it: those of senders are in
-/// `RoomModel+Senders`, those of the receiver and of the closer in `RoomModel+Receiver`, and those of a thread that serves the
-/// line in `RoomModel+Pump`. Weak exchanges can fail for no reason. Messages are numbers here: `PortModel` is about the
-/// nodes, and about the signals that wake the receiver.
+/// Each step reads or writes shared memory once, and has the name of the function that makes it. The steps of senders are in
+/// `RoomModel+Senders`, those of the receiver and of the closing thread in `RoomModel+Receiver`, and those of a thread that serves
+/// the line in `RoomModel+Pump`. Weak exchanges can fail for no reason. Messages are numbers here; `PortModel` covers the nodes,
+/// and the signals that wake the receiver.
 ///
-/// The receiver's plain stores of `handedOut` wait in its buffer until they are drained, which can happen at any moment. A
-/// thread that takes the lock of the line drains its own first; the heavy fence drains the receiver's. All other stores are
-/// exchanges, or sequentially consistent, or made under the lock; a sender that loads `roomReturned` without the lock guesses.
+/// The receiver's plain stores of `handedOut` wait in its buffer until they are drained, which can happen at any moment. A thread
+/// that acquires the lock of the line drains its own buffer first; the heavy fence drains the receiver's. All other stores are
+/// exchanges, or sequentially consistent, or made under the lock. A sender that loads `roomReturned` without the lock makes a
+/// guess.
 struct RoomModel {
-    /// The time for which a sender waits.
+    /// The time that a sender waits.
     enum Patience: Hashable, Sendable {
-        /// Until it has sent.
+        /// Until the message is sent.
         case unlimited
         /// Until a deadline, which can pass at any moment.
         case untilDeadline
-        /// Not at all: the deadline has passed.
+        /// No time: the deadline has passed.
         case none
     }
 
-    /// A send of several messages.
+    /// A send of one or more messages.
     struct Send: Hashable, Sendable, CustomStringConvertible {
         var count = 1
         var patience = Patience.unlimited
-        /// True for all or none; false for `send(contentsOf:)`, which sends what has room at once.
+        /// True if all messages are sent together; false for `send(contentsOf:)`, which sends as many as there is room for.
         var isChain = true
-        /// The count that the collection says.
+        /// The count that the collection reports, if it differs.
         var declared: Int?
-        /// True for a handler that waits for room, and takes none.
+        /// True for a handler that waits for room, and uses none.
         var isHandler = false
 
         var description: String {
@@ -38,11 +38,11 @@ struct RoomModel {
         }
     }
 
-    /// A step that is left out, or made at the wrong time.
+    /// A step that is missing, or made at the wrong time.
     enum Fault: CaseIterable {
         // In `PortCore.waitForRoom` and `PortQueue.lookForRoomAgain`.
         case sleepWithoutFence, noLookAfterFence, joinWithoutStoring, joinWithoutLookingAtEnd
-        /// A sender whose deadline has passed leaves the line, and does not serve those behind it.
+        /// A sender whose deadline has passed leaves the line, and does not serve the senders behind it.
         case leaveWithoutServing
         // In `PortQueue.didHandOut`.
         case lookingBeforeHandingOut
@@ -54,14 +54,14 @@ struct RoomModel {
         case handlerCalledWithoutRoom, handlerNotCalled
         // In `PortCore.close`.
         case lineOutlivesPort
-        // In `PortCore.post(contentsOf:)`: the collection's own count, and more at once than there is room for.
+        // In `PortCore.post(contentsOf:)`: the collection's own count is used, or more messages are sent than there is room for.
         case declaredCount, allAtOnce
     }
 
     let limit: Int
     /// The number of messages in the port at the beginning.
     var queued = 0
-    /// The number of messages that the receiver hands out before it leaves the port alone.
+    /// The number of messages that the receiver hands out before it stops.
     var handsOut = 8
     let senders: [[Send]]
     var closes = false
@@ -79,16 +79,16 @@ struct RoomModel {
         var isClosed = false
         var handedOut = 0
         var waitingCount = 0
-        /// The thread that has the lock of the line: a sender, the receiver, or the closer; nil for none.
+        /// The thread that holds the lock of the line: a sender, the receiver, or the closing thread; nil if none does.
         var lockHolder: Int?
 
         // Guarded by the lock.
         var roomReturned = 0
         var line = SmallQueue()
-        /// For each sender the reason why others have taken it out of the line: 1 if it has sent, 2 if the port has ended.
+        /// For each sender that another thread has taken out of the line, 1 if its messages were sent, 2 if the port has ended.
         var outcomes = Octets()
 
-        // Kept for the checks.
+        // For the checks only.
         var accepted = 0
         var destroyed = 0
 
@@ -116,10 +116,10 @@ struct RoomModel {
         }
     }
 
-    /// The number of messages that take room, as far as all threads see.
+    /// The number of messages that use room, as far as it is visible to all threads.
     private func visibleCount(_ state: State) -> Int { state.accepted - state.handedOut }
 
-    /// True if messages have no room, as far as all threads see.
+    /// True if there is no room for the messages, as far as it is visible to all threads.
     func isFull(for count: Int, in state: State) -> Bool { visibleCount(state) + count > limit }
 
     func checkLimit(_ state: State, _ walk: inout Exploration<State>) {
@@ -127,7 +127,7 @@ struct RoomModel {
         if state.accepted - state.destroyed - handedOut > limit { walk.fail("a full port accepts messages") }
     }
 
-    /// No thread can take a step.
+    /// Checks a state in which no thread can take a step.
     private func checkRest(_ state: State, _ walk: inout Exploration<State>) {
         if state.lockHolder != nil { walk.fail("a thread keeps the lock") }
         if state.waitingCount != state.line.count { walk.fail("the count of waiting senders is wrong") }

@@ -1,8 +1,9 @@
 import TestSupport
 import Testing
 
-/// The room of a port with a limit, explored step by step: every order in which a receiver, senders of messages and of batches,
-/// deadlines and the port's end can come.
+/// Explores the room of a port with a limit step by step.
+///
+/// The exploration covers every interleaving of a receiver, senders of messages and of batches, deadlines and the port's end.
 @Suite struct RoomModelTests {
     struct Scenario: Sendable, CustomTestStringConvertible {
         let limit: Int
@@ -10,7 +11,7 @@ import Testing
         var handsOut = 8
         let senders: [[RoomModel.Send]]
         var closes = false
-        /// A walk that is cut short by mistake finds fewer states.
+        /// The minimum number of states, which shows that the exploration is not cut short.
         var leastStateCount = 0
 
         var testDescription: String {
@@ -60,7 +61,7 @@ import Testing
         #expect(walk.stateCount >= scenario.leastStateCount)
     }
 
-    /// Small ones; each fault shows in one of them.
+    /// Small scenarios, at least one of which reveals each fault.
     static let small = [
         Scenario(limit: 1, queued: 1, senders: [[chain(1)]]),
         Scenario(limit: 1, queued: 0, handsOut: 0, senders: [[chain(1)], [chain(1)]]),

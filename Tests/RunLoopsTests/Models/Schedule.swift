@@ -5,13 +5,13 @@
 
     @testable import RunLoops
 
-    /// The delays of one round: how its threads are held up at their steps, as a seed says.
+    /// The delays of the threads of one round at their race points, which a seed determines.
     final class Schedule: Sendable {
-        /// The two ways to disturb.
+        /// The two ways to delay threads.
         enum Kind {
-            /// One thread at a time, and another one from step to step: finds orders that are rare.
+            /// One thread runs at a time, and another one continues at some race points, which finds rare interleavings.
             case inTurn(Turns)
-            /// All at once, each now and then held up: finds what needs two processors.
+            /// All threads run, and each is sometimes delayed, which finds defects that need two processors.
             case atOnce
         }
 
@@ -23,7 +23,7 @@
             kind = seed % 4 == 0 ? .atOnce : .inTurn(Turns(threads, seed: seed))
         }
 
-        /// Has a thread follow the schedule while it does something.
+        /// Has a thread follow the schedule during a call.
         func follow<Result>(as thread: Int, _ body: () throws -> Result) rethrows -> Result {
             let watcher = DelayedThread(self, thread)
             defer { if case .inTurn(let turns) = kind { turns.leave(thread) } }
@@ -31,12 +31,12 @@
         }
     }
 
-    /// One thread of a schedule.
+    /// A thread that follows a schedule.
     private final class DelayedThread: RacePointWatcher, @unchecked Sendable {
         private let kind: Schedule.Kind
         private let thread: Int
         private var random: SplitMix64
-        /// The step at which this thread is mostly held up, and for long.
+        /// The race point at which this thread is delayed most often, and longest.
         private let sore: RacePoint
 
         init(_ schedule: Schedule, _ thread: Int) {
@@ -49,7 +49,7 @@
         override func threadIs(at point: RacePoint) {
             switch kind {
             case .inTurn(let turns):
-                // A spinning loop looks again and again: one look of many is enough.
+                // A spinning loop reaches this point very often, so one time in eight is enough.
                 if point == .spins && Int.random(in: 0..<8, using: &random) > 0 { return }
                 if point == .sleeps { turns.leave(thread) } else { turns.pass(thread) }
             case .atOnce: delay(point)

@@ -6,18 +6,18 @@
 
     @testable import RunLoops
 
-    /// Many short rounds of a loop and its senders, whose threads are held up at their steps as a seed says.
+    /// Many short rounds of a loop and its senders, whose threads are delayed at their race points as a seed determines.
     ///
-    /// The environment variable RUNLOOPS_STRESS_SCHEDULES says how many rounds; RUNLOOPS_SCHEDULE_SEED plays the round of one
-    /// seed again, as many times.
+    /// The environment variable RUNLOOPS_STRESS_SCHEDULES sets the number of rounds. RUNLOOPS_SCHEDULE_SEED repeats the round of
+    /// one seed that many times.
     @Suite struct ScheduleTests {
         @Test func `in any schedule no message is lost, doubled or overtaken, and no thread hangs`() throws {
-            // Fewer where a sanitizer makes all slower.
+            // Fewer rounds with a sanitizer, which makes them slower.
             let count = number("RUNLOOPS_STRESS_SCHEDULES") ?? (Faults.areSlow ? 500 : 3_000)
             let replayed = number("RUNLOOPS_SCHEDULE_SEED").map { UInt64($0) }
             let next = Shared()
             let failed = Log<String>()
-            // Most of a round is waiting, so several are played at once.
+            // The threads of a round mostly wait, so several rounds run at once.
             let crews = try (0..<4).map { _ in try Crew() }
             let threads = try crews.map { crew in
                 try BareThread {
@@ -38,15 +38,15 @@
         }
 
         private func number(_ name: String) -> Int? {
-            // Safe: the environment is not changed while tests run.
+            // Safe: the environment does not change while tests run.
             unsafe getenv(name).flatMap { unsafe Int(String(cString: $0)) }
         }
     }
 
-    /// The threads that play the rounds, one after the other.
+    /// The threads of the rounds, which run one round after another.
     ///
-    /// Two sets: one confined to a single processor, where a change from thread to thread is cheap, for schedules that let
-    /// one run at a time, and one that is not.
+    /// There are two sets of threads: one on a single processor, where a switch between threads is cheap, for schedules in which
+    /// one thread runs at a time, and one on all processors.
     private final class Crew: Sendable {
         private static let size = 5
         private let confined: [Player]
@@ -60,7 +60,7 @@
 
         func dismiss() { for player in confined + free { player.dismiss() } }
 
-        /// Plays a round.
+        /// Runs a round.
         ///
         /// - Returns: The failures.
         func play(_ round: ScheduledRound) -> [String] {
@@ -69,7 +69,7 @@
             let stage = Guarded<ScheduledRound.Stage?>(nil)
             let isReady = Gate()
             players[0].perform {
-                // So that the report of a crash tells the seed, too.
+                // The name of the thread makes the report of a crash include the seed.
                 nameThread("seed \(round.seed)")
                 let prepared = round.prepare()
                 stage.withLock { $0 = prepared }
@@ -88,7 +88,7 @@
         }
     }
 
-    /// One thread of a crew.
+    /// A thread of a crew.
     private final class Player: Sendable {
         private let job = Guarded<(@Sendable () -> Void)?>(nil)
         private let start = Turnstile()
@@ -99,7 +99,7 @@
         }
 
         private func run() {
-            // The rounds make new loops.
+            // Each round makes a new loop on this thread.
             RunLoop.endCurrent()
             while start.pass() {
                 guard let next = job.withLock({ $0 }) else { return }
@@ -124,7 +124,7 @@
 
     /// Names the calling thread.
     private func nameThread(_ name: String) {
-        // Safe, both: the kernel reads our own strings.
+        // Safe, both: the kernel reads strings of this process.
         let file = unsafe open("/proc/thread-self/comm", O_WRONLY)
         _ = unsafe write(file, name, name.utf8.count)
         close(file)

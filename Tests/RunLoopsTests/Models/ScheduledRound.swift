@@ -5,9 +5,9 @@
 
     @testable import RunLoops
 
-    /// A loop, and some threads that send to it, with what each has sent and what has come of it.
+    /// A loop and some threads that send to it, with records of the sent and the received messages.
     final class ScheduledRound: Sendable {
-        /// The received part of the sent messages, by sender.
+        /// For each sender, the numbers of accepted and of served blocks and messages.
         struct Account {
             var blocksTaken: [Int]
             var blocksRun: [Int]
@@ -18,9 +18,9 @@
 
         let seed: UInt64
         let senderCount: Int
-        /// True if the thread ends while others send; otherwise it runs until all are done.
+        /// True if the loop's thread ends while others send, false if the loop runs until all senders are done.
         let endsEarly: Bool
-        /// True if the ports leave the loop and come back between two runs, and when it is signalled.
+        /// True if the ports leave the loop and return between two runs, and when the source is signalled.
         private let movesPorts: Bool
         private let port: Port<Int>
         private let bell = Port<Void>()
@@ -32,7 +32,7 @@
         private let done = Shared()
         private let alive = Shared()
 
-        /// After how long something is taken to be lost.
+        /// The deadline after which a message counts as lost.
         private static var patience: ContinuousClock.Instant { .now + .seconds(100) }
 
         init(seed: UInt64) {
@@ -49,7 +49,7 @@
 
         // MARK: - The loop's thread
 
-        /// The loop and what is in it.
+        /// The loop and its inputs.
         struct Stage: Sendable {
             let loop: RunLoop
             let source: ManualSource
@@ -76,7 +76,7 @@
             bell.onNoSenders {}
         }
 
-        /// Takes the ports out of the loop, and puts them in again, while others send to them.
+        /// Removes the ports from the loop and adds them again, while other threads send to them.
         private func moveOut(_ loop: RunLoop) {
             loop.remove(port, forMode: .default)
             loop.remove(bell, forMode: .default)
@@ -86,7 +86,7 @@
         /// Runs the loop to its end.
         func run(_ stage: Stage) {
             let loop = stage.loop
-            // Each sender says that it is done before it sends its last stop: the last one of these ends the last run.
+            // Each sender reports that it is done before it sends its last stop. So the last of these stops ends the last run.
             while !endsEarly || !wasEnded(loop) {
                 if movesPorts { moveOut(loop) }
                 let result = loop.run(in: .default, until: Self.patience)
@@ -141,7 +141,7 @@
                 case 2: performTwo(sender, stage.loop)
                 case 3...4: sendMessage(sender)
                 case 5, 10, 11: ring()
-                // The last right goes: a notice, and a nudge.
+                // The release of the last right causes a notice and a nudge.
                 case 6: _ = bell.makeSendRight()
                 case 7:
                     signalled.increment()
@@ -189,7 +189,7 @@
                 return account.messagesTaken[sender] - 1
             }
             do {
-                // There is no receiver that makes room in the port of a loop that has ended.
+                // If the loop has ended, no receiver makes room in its port.
                 try port.send(sender * 1_000 + number, before: endsEarly ? .now : Self.patience)
             } catch {
                 account.withLock { $0.messagesTaken[sender] -= 1 }

@@ -4,18 +4,18 @@
 
     @testable import RunLoops
 
-    /// Lets one of several threads run at a time, and changes to another one at steps that a seed chooses.
+    /// Lets one of several threads run at a time, and switches to another one at race points that a seed determines.
     ///
-    /// A thread that is about to sleep leaves, and comes back when it is awake. One that blocks elsewhere, for a lock or for
-    /// room in a port, loses its turn when it has made no step for a while.
+    /// A thread leaves when it is about to sleep, and returns when it is awake. A thread that blocks elsewhere, for a lock or for
+    /// room in a port, loses its turn if no thread makes a step for some time.
     final class Turns: Sendable {
         private struct State {
             var random: SplitMix64
-            /// One in so many steps changes to another thread.
+            /// The average number of steps between two switches.
             var rarity: Int
             var holder: Int?
             var ready: [Int] = []
-            /// Counts the steps of all.
+            /// The number of steps of all threads.
             var progress = 0
         }
 
@@ -30,7 +30,7 @@
             gates = (0..<threads).map { _ in DispatchSemaphore(value: 0) }
         }
 
-        /// A thread is at a step.
+        /// Called when a thread is at a race point.
         func pass(_ thread: Int) {
             let (waits, next): (Bool, Int?) = state.withLock { state in
                 state.progress += 1
@@ -50,7 +50,7 @@
             if waits { wait(thread) }
         }
 
-        /// A thread goes to sleep, or does no more.
+        /// Called when a thread is about to sleep, or has finished.
         func leave(_ thread: Int) {
             let next: Int? = state.withLock { state in
                 state.progress += 1
@@ -75,7 +75,7 @@
             var seen = -1
             while gates[thread].wait(timeout: .now() + Self.patience) == .timedOut {
                 let takes = state.withLock { state in
-                    // Granted just now: the signal is on its way.
+                    // The turn was granted just now, and the semaphore is about to be signalled.
                     guard let place = state.ready.firstIndex(of: thread) else { return false }
                     if state.progress != seen {
                         seen = state.progress
