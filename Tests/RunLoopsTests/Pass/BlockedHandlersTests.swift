@@ -2,17 +2,17 @@ import Testing
 
 @testable import RunLoops
 
-/// The detection of calls that last too long, without threads and clocks.
+/// The detection of calls that last too long, without threads or clocks.
 @Suite struct BlockedHandlersTests {
     private typealias Handlers = BlockedHandlers<String>
     private typealias Looks = [String: (look: HandlerRecord.Look, sequence: UInt64)]
 
-    /// Looks at one loop every 25 units; a call lasts too long after 100.
+    /// A watchdog that checks one loop every 25 units, with a threshold of 100.
     private struct Watch {
         var handlers = Handlers(threshold: 100, interval: 25)
         var now = Moment(nanoseconds: 1_000_000)
 
-        /// The next look, so many units later, at a loop that is in this call.
+        /// The next check after an interval, when the loop is in the call with this number, or in none.
         mutating func look(_ number: Int?, after interval: Int64 = 25, sequence: UInt64 = 0) -> [Handlers
             .Finding]
         {
@@ -38,7 +38,7 @@ import Testing
     @Test func `it is told of again each time that it has lasted twice as long`() {
         var watch = Watch()
         let told = (0..<70).filter { _ in !watch.look(1).isEmpty }
-        // After 100, 200, 400, 800 and 1,600 units.
+        // Reported after 100, 200, 400, 800 and 1,600 units.
         #expect(told == [4, 8, 16, 32, 64])
         var phases: [RunLoopWatchdog.Report.Phase] = []
         watch = Watch()
@@ -59,7 +59,7 @@ import Testing
     @Test func `calls that follow each other are nothing, however long it goes on`() {
         var watch = Watch()
         for number in 1...1_000 { #expect(watch.look(number).isEmpty) }
-        // Nor is one that is gone before it has lasted too long.
+        // A call that ends before the threshold is not reported either.
         for _ in 0..<4 { #expect(watch.look(1_001).isEmpty) }
         #expect(watch.look(nil).isEmpty)
     }
@@ -67,7 +67,7 @@ import Testing
     @Test func `time for which nobody could look does not count`() {
         var watch = Watch()
         _ = watch.look(1)
-        // The machine was asleep, or the process halted: that counts as two intervals.
+        // The machine was suspended, or the process stopped. The time counts as two intervals.
         #expect(watch.look(1, after: 1_000_000).isEmpty)
         #expect(watch.look(1).isEmpty)
         #expect(watch.look(1).map(\.nanoseconds) == [100])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The most that one pass serves before it looks at the other inputs again.
+/// The maximum number of messages that a pass serves before it checks the other inputs again.
 @Suite struct BudgetTests {
     @Test func `a budget is spent after so many messages`() {
         var budget = Budget()
@@ -32,7 +32,7 @@ import Testing
             spent += 1
             clock += 100_000
         }
-        // The first reading, before the second message, starts the time; the next but one is beyond it.
+        // The clock is first read before the second message, which starts the time. The time is over at the third reading.
         #expect(spent == 4)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The cost of a delivery in counts that are the same on every machine: writes to the kernel, and allocations.
+/// The cost of a delivery in numbers that are equal on every machine: writes to the kernel, and allocations.
 @Suite struct DeliveryCountTests {
     @Test func `any number of sends to a sleeping loop costs one write`() throws {
         try withReceiver { loop, received in
@@ -19,7 +19,7 @@ import Testing
             try loop.performAndWait { RunLoop.current.add(signals, forMode: .default) {} }
             waitUntilAsleep(loop)
             let before = loop.statistics.kernelWrites
-            // The loop wakes at the first of these, and sits in a handler while the others come.
+            // The loop wakes up for the first of these blocks, which keeps it busy until all messages are sent.
             let started = Gate()
             let released = Gate()
             loop.perform {
@@ -96,7 +96,7 @@ import Testing
             var received = 0
             loop.add(port, forMode: .default) { _ in received += 1 }
             loop.add(signals, forMode: .default) { received += 1 }
-            // A message and a signal in each pass: what a pass allocates counts for a message.
+            // A message and a signal in each pass, so that the allocations of the pass count for the message.
             func round() throws {
                 try port.send(Message())
                 try signals.send()
@@ -107,7 +107,7 @@ import Testing
             let rounds = 1_000
             let allocations = try Allocations.count { for _ in 0..<rounds { try round() } }
             #expect(received - before == 2 * rounds)
-            // Code that is not optimized allocates for closures and for loops of its own.
+            // Unoptimised code allocates memory for closures and loops.
             #expect(allocations == 0 || !isOptimized)
         }
     }
@@ -127,7 +127,7 @@ import Testing
                 }
             }
             for _ in 0..<20 { _ = try allocations(of: 1_000) }
-            // A thousand take eight passes, or more where the machine is slow.
+            // A thousand messages take eight passes, or more on a slow machine.
             let passes = loop.statistics.passes
             let many = try allocations(of: 1_000)
             let made = loop.statistics.passes - passes
@@ -175,7 +175,7 @@ import Testing
                     try Allocations.count { for number in 0..<count { try port.send((number, 0, 0, 0)) } }
                 }
             }
-            // More at first, so that what a round is ahead of another does not count.
+            // More messages at first, so that it does not matter if one round is ahead of another.
             _ = try allocations(sending: 24_000)
             for round in 0..<20 {
                 while received < 4_000 + round * 1_000 { loop.pass() }
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// Runs a test beside a loop that sleeps at once when it has nothing to do.
+    /// Calls a test with a loop that sleeps as soon as it has no work.
     private func withReceiver(_ body: (RunLoop, Shared) throws -> Void) throws {
         let thread = try RunLoopThread(name: "receiver")
         try thread.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }

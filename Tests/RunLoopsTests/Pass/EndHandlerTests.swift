@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The handlers that a thread calls at its end.
+/// The handlers that are called at the end of a thread.
 @Suite struct EndHandlerTests {
     @Test func `end handlers are called on the thread, the last one first, before anybody has joined`() throws
     {
@@ -30,7 +30,7 @@ import Testing
         let thread = try RunLoopThread(name: "worker")
         try thread.runLoop.performAndWait {
             let loop = RunLoop.current
-            // ExclusivityUnchecked to the thread, and not sendable: it need not be.
+            // Used on this thread only, and therefore not sendable.
             var state = ["opened"]
             let timer = Timer(timeInterval: .seconds(3_600), repeats: true) { _ in state.append("fired") }
             loop.add(timer, forMode: .default)
@@ -106,7 +106,7 @@ import Testing
             }
             for number in [3, 1, 3] { handles[number].cancel() }
             #expect(log.entries == ["released 3", "released 1"])
-            // The loop holds the handlers that are left.
+            // The loop holds the remaining handlers.
             handles = []
         }.join()
         #expect(
@@ -157,7 +157,7 @@ import Testing
     @Test func `an end handler is taken back on the loop's own thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try onLoopThread { loop in
-                // Safe, as far as the misuse is caught: this thread waits for the other one.
+                // This is safe as far as the misuse is detected: this thread waits for the other one.
                 nonisolated(unsafe) let handle = loop.addEndHandler {}
                 try BareThread { unsafe handle.cancel() }.join()
             }

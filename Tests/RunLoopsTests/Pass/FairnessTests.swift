@@ -3,14 +3,14 @@ import Testing
 
 @testable import RunLoops
 
-/// However busy one input is, the others get their turn.
+/// However busy one input is, the other inputs are served.
 @Suite struct FairnessTests {
-    /// An input that is always ready again.
+    /// A busy input, which is always ready again.
     enum Hog: CaseIterable {
         case block, port, signalPort, manualSource, descriptor, timer
     }
 
-    /// Counts the calls of a hog, and stops the loop when it has had far too many.
+    /// Counts the calls of a busy input, and stops the loop after too many.
     private final class Hogging: Sendable {
         private let calls = Log<Void>()
         private let loop: RunLoop
@@ -21,7 +21,7 @@ import Testing
             self.onTenthCall = onTenthCall
         }
 
-        /// True while the hog goes on.
+        /// True while the busy input continues.
         func isToGoOn() -> Bool {
             calls.add(())
             let count = calls.entries.count
@@ -107,7 +107,7 @@ import Testing
         try starvesNoPort(backlog: 2) { work() }
     }
 
-    /// A port that gets a message for each that it delivers, and so never has fewer than `backlog`.
+    /// Keeps a port busy with `backlog` messages, because each delivery sends another one, and expects that another port is served.
     private func starvesNoPort(backlog: Int, _ body: @escaping @Sendable () -> Void) throws {
         try onLoopThread { loop in
             let busy = Port<Int>(queueLimit: .unlimited)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    /// The number of `entries` in each pass.
+    /// The number of entries in each pass.
     private func perPass(_ passes: [Int]) -> [Int] {
         Dictionary(grouping: passes, by: { $0 }).sorted { $0.key < $1.key }.map(\.value.count)
     }
@@ -190,7 +190,7 @@ import Testing
             }
             loop.perform { again() }
             loop.run()
-            // One when the pass begins, one when it ends.
+            // One block runs at the beginning of the pass, and one at its end.
             #expect(perPass(log.entries) == Array(repeating: 2, count: 10))
         }
     }
@@ -210,7 +210,7 @@ import Testing
     }
 }
 
-/// Keeps the processor busy for as long as a budget lasts.
+/// Keeps the processor busy for the time of a budget.
 private func work() {
     let end = Moment.now().advanced(by: Budget.nanoseconds)
     while Moment.now() < end {}

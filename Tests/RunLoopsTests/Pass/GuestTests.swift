@@ -7,11 +7,11 @@ import Testing
 
 /// A loop that an epoll loop serves as its guest.
 @Suite struct GuestTests {
-    /// A main loop on epoll, as a program has it that does not know this package.
+    /// A main loop on epoll, as a program without this package would have it.
     private final class Host {
         let guest: RunLoop.Guest
         private let set: CInt
-        /// The returns of `epoll_wait` so far.
+        /// The number of times that `epoll_wait` has returned.
         private(set) var wakeUps = 0
         private(set) var services = 0
 
@@ -28,7 +28,7 @@ import Testing
 
         /// Waits once, and serves the guest if it is ready.
         ///
-        /// - Parameter limit: The longest wait, in milliseconds; -1 for any.
+        /// - Parameter limit: The longest wait in milliseconds, or -1 for no limit.
         /// - Returns: True if the guest was served.
         @discardableResult
         func turn(_ limit: CInt = 10_000) -> Bool {
@@ -42,7 +42,7 @@ import Testing
             return true
         }
 
-        /// Waits and serves until something holds.
+        /// Waits and serves until a condition holds.
         func run(until what: String, _ holds: () -> Bool) {
             let end = ContinuousClock.Instant.hang
             while !holds() {
@@ -54,7 +54,7 @@ import Testing
             }
         }
 
-        /// Serves without waiting until nothing is left.
+        /// Serves the guest without waiting until it has no work.
         func settle() { while turn(0) {} }
     }
 
@@ -265,7 +265,7 @@ import Testing
 
     @Test func `10,000 timers and 10,000 blocks of other threads are all served, and on time`() throws {
         let count = 10_000
-        /// The lateness of each timer in nanoseconds, sorted, and the number of blocks that ran.
+        /// Returns the latenesses of the timers in nanoseconds, sorted, and the number of blocks that ran.
         @Sendable func lateness(
             _ loop: RunLoop, _ run: (_ holds: () -> Bool) -> Void
         ) throws -> (sorted: [Int64], blocks: Int) {
@@ -290,8 +290,8 @@ import Testing
             for sender in senders { sender.stop() }
             return (late.sorted(), blocks.count)
         }
-        // Half of the timers are compared, because another program may hold up any one, and the better of some attempts,
-        // because it may hold up a whole attempt. A sanitizer slows both loops down until every timer is late.
+        // The medians are compared, because another program can delay some timers, and the best attempt counts, because another
+        // program can delay a whole attempt. With a sanitizer both loops are so slow that every timer is late.
         let attempts = Faults.areSlow ? 1 : 3
         var difference = Int64.max
         for _ in 0..<attempts where difference >= 1_000_000 {
@@ -365,9 +365,9 @@ import Testing
             "on the thread that made the guest")
     }
 
-    /// Hands a guest to a thread that must not serve it.
+    /// Passes a guest to a thread that must not serve it.
     ///
-    /// `@unchecked`: the process is to end before that thread touches the guest's state.
+    /// `@unchecked`: the process must end before the thread accesses the state of the guest.
     private struct Handed: @unchecked Sendable {
         let value: RunLoop.Guest
         init(_ value: RunLoop.Guest) { self.value = value }

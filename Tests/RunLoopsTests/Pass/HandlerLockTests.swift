@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Handlers of a loop that wait for another thread, which uses the loop and its inputs meanwhile.
+/// A handler waits for another thread, which uses the handler's loop and its inputs meanwhile.
 @Suite struct HandlerLockTests {
     /// The kinds of handlers.
     enum Kind: String, Codable, CaseIterable {

@@ -5,14 +5,14 @@ import Testing
 
 @testable import RunLoops
 
-/// An object that only a handler holds is destroyed with it, and may invalidate the handler's input once more.
+/// An object that only a handler holds is destroyed with the handler, and can invalidate the handler's input once more.
 @Suite struct HandlerPartingTests {
     /// The input that has the handler.
     enum Input: String, CaseIterable, Codable {
         case timer, observer, manualSource, looseManualSource, signalSource, processSource, descriptorSource
     }
 
-    /// Makes an input whose handler alone holds something that invalidates it when it goes.
+    /// Makes an input whose handler holds an object that invalidates the input when the object is destroyed.
     ///
     /// - Returns: A closure that invalidates the input.
     private static func make(_ input: Input, in loop: RunLoop, _ log: Log<String>) throws -> () -> Void {
@@ -39,7 +39,7 @@ import Testing
                 loop.add(source, forMode: .default)
                 invalidate = { [unowned source] in source.invalidate() }
             } else {
-                // In no loop, it is held here.
+                // The source is in no loop, so the closure holds it.
                 invalidate = { source.invalidate() }
             }
         case .signalSource:
@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: Input.allCases)
     func `what goes when an input is invalidated may invalidate it again`(input: Input) async throws {
-        // A process of its own: some belong to the process.
+        // In a process of its own, because some inputs belong to the process.
         try await #require(processExitsWith: .success) { [input = input as Input] in
             try onLoopThread { loop in
                 let log = Log<String>()

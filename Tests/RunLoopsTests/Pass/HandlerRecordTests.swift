@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The record of calls that one thread writes and another reads.
+/// The record of calls, which one thread writes and another thread reads.
 @Suite struct HandlerRecordTests {
     /// A record that two threads share.
     private final class Shelf: Sendable {
@@ -26,7 +26,7 @@ import Testing
                 let place = HandlerRecordTests.places[number % 2]
                 let isNoted = shelf.record.begin(
                     .block, place, nextTimer: Moment(nanoseconds: Int64(place.line)))
-                // Each third one is interrupted by a run.
+                // A run interrupts every third call.
                 if number % 3 == 0 {
                     shelf.record.resume(
                         shelf.record.pause(), nextTimer: Moment(nanoseconds: Int64(place.line)))

@@ -2,9 +2,9 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Handlers that throw away everything that is in their own loop, themselves included.
+/// Handlers that remove all inputs of their loop, including their own.
 @Suite struct HandlerRemovalTests {
-    /// The input whose handler does it.
+    /// The input whose handler removes all inputs.
     enum Culprit: CaseIterable {
         case block, timer, source, port, bell, descriptor, beforeTimers, beforeSources, beforeWaiting,
             afterWaiting
@@ -20,7 +20,7 @@ import Testing
             #expect(loop.run(in: .default, until: .hang) == .finished)
             #expect(stage.callsAfter == 0)
             #expect(stage.hasThrownAway)
-            // The objects that the handlers held are destroyed, also that of the handler that was on the stack and has returned.
+            // The objects that the handlers held are destroyed, including those of the handler that was running.
             #expect(alive.count == 0)
             loop.perform {}
             #expect(loop.run(in: .default, until: .hang) == .finished)
@@ -29,7 +29,7 @@ import Testing
 
     /// Two inputs of each kind, all of them ready.
     ///
-    /// `@unchecked Sendable`: it never leaves its thread; some handlers could.
+    /// `@unchecked Sendable`: the stage stays on one thread, although some of its handlers must be sendable.
     private final class Stage: @unchecked Sendable {
         private let loop: RunLoop
         private let culprit: Culprit
@@ -108,7 +108,7 @@ import Testing
         private func called(_ caller: Culprit) {
             if hasThrownAway { callsAfter += 1 }
             if caller == culprit && !hasThrownAway { throwAway() }
-            // So that the loop comes to wait.
+            // Reduces the work, so that the loop waits.
             if culprit == .beforeWaiting || culprit == .afterWaiting { calmDown(caller) }
         }
 

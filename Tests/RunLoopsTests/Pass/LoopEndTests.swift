@@ -108,7 +108,7 @@ import Testing
         #expect(loop.name == "late")
         #expect(loop.statistics.messages == 1)
         #expect(!loop.isCurrent)
-        // Also if it now has a thread of the same number.
+        // A later thread can have the same number, but has another loop.
         try BareThread { #expect(RunLoop.current != loop) }.join()
     }
 
@@ -125,7 +125,7 @@ import Testing
         }.join()
         sources.entries[0].signal()
         try ports.entries[0].send(7)
-        // It waits for the next loop.
+        // The message waits for the next loop.
         try onLoopThread { loop in
             let received = Log<Int>()
             loop.add(ports.entries[0], forMode: .default) { received.add($0) }
@@ -159,7 +159,7 @@ import Testing
         let (used, gone) = (Gate(), Gate())
         try BareThread {
             let first = RunLoop.current
-            // Keys that are made later are destroyed later: the first loop has ended then.
+            // The keys of later calls are destroyed later, when the first loop has ended.
             onThreadEnd {
                 let second = RunLoop.current
                 #expect(second != first)
@@ -174,7 +174,7 @@ import Testing
     }
 }
 
-/// The outcomes of many blocks.
+/// The numbers of blocks that were accepted, that ran, and that were destroyed.
 private final class Counts: Sendable {
     private let stored = Guarded((taken: 0, ran: 0, gone: 0))
 
@@ -189,10 +189,10 @@ private final class Counts: Sendable {
     }
 }
 
-/// Calls something while the calling thread ends, with the thread-specific data.
+/// Calls a closure while the calling thread ends, when its thread-specific data are destroyed.
 private func onThreadEnd(_ body: @escaping @Sendable () -> Void) {
     var key = pthread_key_t()
-    // Safe: the key is our own, and each value is the reference that the destructor takes back.
+    // Safe: the key is a local variable, and each value is a reference that the destructor takes back.
     unsafe pthread_key_create(&key) { value in
         guard let value = unsafe value else { return }
         unsafe Unmanaged<Canary>.fromOpaque(value).release()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Waits until a loop sleeps in the kernel, or is about to and will not look at its mailbox any more.
+/// Waits until a loop sleeps in the kernel, or is about to sleep without another check of its mailbox.
 func waitUntilAsleep(_ loop: RunLoop) {
     waitUntil("the loop sleeps") { loop.handle.mailbox.acquireCurrent().isArmed }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The state of a loop as any thread may read it.
+/// The state of a loop that any thread can read.
 @Suite struct LoopStateTests {
     @Test func `all loops are those that have not ended, in the order in which they were made`() throws {
         let threads = try (0..<3).map { try RunLoopThread(name: "listed \($0)") }
@@ -35,7 +35,7 @@ import Testing
         loop.perform { done.open() }
         goOn.open()
         #expect(done.wait())
-        // The block of the mode that is never run waits on.
+        // The block for the mode that is never run still waits.
         #expect(loop.pendingCount == 1)
         thread.stop()
         thread.join()
@@ -141,7 +141,7 @@ import Testing
     }
 }
 
-/// The time for which a loop is busy, as a value.
+/// The time that a loop is busy, as a value.
 @Suite struct BusyTimeTests {
     @Test func `periods add up, and the one that goes on counts up to the moment of the reading`() {
         let time = BusyTime()
@@ -158,7 +158,7 @@ import Testing
         #expect(time.since == nil)
         time.begin(at: at(1_000))
         #expect(time.nanoseconds(at: at(1_001)) == 101)
-        // A reader whose clock was read before the loop's.
+        // The reader has read its clock before the loop has.
         time.end(at: at(1_001))
         #expect(time.nanoseconds(at: at(0)) == 101)
     }

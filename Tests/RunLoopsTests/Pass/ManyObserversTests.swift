@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// A great many observers of one loop.
+/// A large number of observers in one loop.
 @Suite struct ManyObserversTests {
     /// The orders of many observers.
     enum Orders: CaseIterable {

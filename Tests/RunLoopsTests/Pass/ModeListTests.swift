@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Sets of modes, few and many.
+/// Small and large sets of modes.
 @Suite struct ModeListTests {
     private func mode(_ number: Int) -> RunLoop.Mode { RunLoop.Mode("mode \(number)") }
 

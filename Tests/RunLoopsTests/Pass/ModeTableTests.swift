@@ -63,7 +63,7 @@ import Testing
             var runs = 0
             for number in 0..<50 {
                 let mode = RunLoop.Mode("wait \(number)")
-                // From the run of another mode, whose state must last.
+                // During a run in another mode, whose state must remain.
                 loop.perform {
                     wait(use, loop, mode)
                     #expect(loop.currentMode == .default)
@@ -144,7 +144,7 @@ import Testing
                 let before = log.entries.count
                 #expect(loop.run(in: modes[number], until: .distantPast) == (isIn ? .timedOut : .finished))
                 let served = Array(log.entries.dropFirst(before))
-                // The message of each mode that the port has left is served with the next one.
+                // The next mode in which the port is serves the messages of the modes that the port has left.
                 #expect(isIn ? served.contains(number) && served.contains(-1) : served.isEmpty)
             }
         }

@@ -9,7 +9,7 @@ import Testing
         case timer, port, signalPort, manualSource, descriptor, observer
     }
 
-    /// One input of each kind, which says when it is served.
+    /// One input of each kind, and a log of the inputs that were served.
     private struct Inputs {
         let served: Log<Kind>
         let pipe: Wire
@@ -55,7 +55,7 @@ import Testing
             loop.remove(observer, forMode: mode)
         }
 
-        /// Makes each of them ready once, and answers which are served by a pass in the mode.
+        /// Makes each input ready once, and returns the inputs that a pass in the mode has served.
         func servedByPass(of loop: RunLoop, in mode: RunLoop.Mode) throws -> Set<Kind> {
             timer.fireDate = .now
             try port.send(1)
@@ -73,7 +73,7 @@ import Testing
     private let other = RunLoop.Mode("other")
     private let all = Set(Kind.allCases)
 
-    /// Keeps a mode alive, so that a pass is made in it.
+    /// Keeps modes alive, so that a run in them makes a pass.
     private func park(_ loop: RunLoop, _ modes: RunLoop.Mode...) {
         for mode in modes { loop.add(Port<Int>(), forMode: mode) { _ in } }
     }
@@ -232,7 +232,7 @@ import Testing
             try inputs.add(to: loop, .default)
             park(loop, .default)
             loop.remove(inputs.observer, forMode: .default)
-            // It fires before all the others are served, and after the kernel and the mail were looked at.
+            // The timer fires after the loop has checked the kernel and its mail, and before the other inputs are served.
             let first = Timer(fireAt: .now - .seconds(1), interval: .zero, repeats: false) { _ in
                 inputs.remove(from: loop, .default)
             }

@@ -11,7 +11,7 @@ import Testing
 
     private static let modes = [RunLoop.Mode.default, RunLoop.Mode("inner")]
 
-    /// Has a handler of one kind called in the default mode; a timer, descriptor or observer is ready again in it.
+    /// Arranges a call of one kind of handler in the default mode; a timer, descriptor or observer is ready again during the call.
     private func call(
         _ caller: Caller, on loop: RunLoop, _ pipe: Wire, _ body: @escaping @Sendable () -> Void
     ) throws {
@@ -33,7 +33,7 @@ import Testing
             loop.add(port, forMode: .common) { body() }
             try port.send()
         case .descriptor:
-            // Stays readable.
+            // The descriptor stays readable.
             pipe.send()
             let source = DescriptorSource(pipe.near, interest: .read) { source, _ in
                 body()
@@ -177,7 +177,7 @@ import Testing
             loop.add(again, forMode: .default) { $0.signal() }
             let source = ManualSource {
                 log.add("in")
-                // The first of these delivers the port's message, which signals.
+                // The first of these runs delivers the port's message, whose handler signals the source.
                 if log.entries.count == 1 { for _ in 0..<3 { loop.run(until: .distantPast) } }
                 log.add("out")
             }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The order of a loop's observers, however they come and go.
+/// The order of a loop's observers, after any additions and removals.
 @Suite struct ObserverListTests {
     private typealias Observer = RunLoop.Observer
 

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The observers of a run's moments, and the order of their calls.
+/// The observers of a run's activities, and the order of their calls.
 @Suite struct ObserverTests {
     private typealias Observer = RunLoop.Observer
     private typealias Activity = RunLoop.Activity
@@ -39,7 +39,7 @@ import Testing
             park(loop, .default)
             var told: [Activity] = []
             loop.add(Observer(activities: .all) { told.append($1) }, forMode: .default)
-            // A pass with a deadline that has passed does not sleep; one with work does not either.
+            // A pass does not sleep if its deadline has passed or if it has work.
             loop.run(until: .distantPast)
             let source = ManualSource {}
             loop.add(source, forMode: .default)
@@ -53,7 +53,7 @@ import Testing
             loop.run()
             let sleeping: [Activity] = [.beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting]
             #expect(told.first == .entry && told.last == .exit)
-            // The timer may have come due before the loop could sleep.
+            // The timer can become due before the loop sleeps.
             #expect(told.count == 4 || Array(told[1...4]) == sleeping)
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// The steps of one pass, in order.
 @Suite struct PassOrderTests {
-    /// Adds one input of each kind to the loop, each ready, and an observer of everything.
+    /// Adds one ready input of each kind to the loop, and an observer of all activities.
     private func addAll(to loop: RunLoop, _ log: Log<String>, _ pipe: Wire) throws {
         loop.add(RunLoop.Observer(activities: .all) { log.add(name($1)) }, forMode: .default)
         let source = DescriptorSource(pipe.near, interest: .read) { _, _ in
@@ -76,7 +76,7 @@ import Testing
             loop.add(RunLoop.Observer(activities: .all) { log.add(name($1)) }, forMode: .default)
             let source = DescriptorSource(pipe.near, interest: .read) { _, _ in log.add("descriptor") }
             try loop.add(source, forMode: .default)
-            // The kernel is not asked before the loop means to sleep, so this pass is one that sleeps.
+            // The loop does not check the kernel before it is about to sleep, so this pass is one that sleeps.
             pipe.send()
             #expect(loop.run(in: .default, returnAfterSourceHandled: true) == .handledSource)
             #expect(
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func `a block that a block gives waits for the next step, in order`() throws {
-        // A step ends early where the machine is so slow that its time is over.
+        // On a slow machine the step can end early, when its time is over.
         let isSeen = try isSeenOnce {
             try onLoopThread { loop in
                 let log = Log<String>()
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func `all sources and ports that were ready are served in one pass`() throws {
-        // A step ends early where the machine is so slow that its time is over.
+        // On a slow machine the step can end early, when its time is over.
         let isSeen = try isSeenOnce {
             try onLoopThread { loop in
                 let log = Log<Int>()

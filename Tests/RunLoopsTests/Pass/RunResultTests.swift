@@ -1,7 +1,7 @@
 import RunLoops
 import Testing
 
-/// The numbers of run results.
+/// The raw values of run results.
 @Suite struct RunResultTests {
     @Test func `run results have Core Foundation's numbers`() {
         let results: [RunLoop.RunResult] = [.finished, .stopped, .timedOut, .handledSource]

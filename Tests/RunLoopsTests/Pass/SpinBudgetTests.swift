@@ -3,9 +3,9 @@ import Testing
 
 @testable import RunLoops
 
-/// The time for which spinning pays.
+/// The time for which a spin costs less than a sleep.
 @Suite struct SpinBudgetTests {
-    /// A budget that spins.
+    /// Makes a budget that allows a spin.
     private func spinning() -> SpinBudget {
         var budget = SpinBudget()
         budget.hit()
@@ -78,7 +78,7 @@ import Testing
         while budget.length == 0 { budget.slept(gap: 0) }
         for _ in 0..<4 { budget.hit() }
         while budget.length > 0 { budget.miss() }
-        // Patience was 16, is 1 after four hits, and 2 after the failure.
+        // The patience was 16, is 1 after four hits, and 2 after the miss.
         budget.slept(gap: 0)
         #expect(budget.length == 0)
         budget.slept(gap: 0)

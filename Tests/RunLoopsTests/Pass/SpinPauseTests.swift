@@ -2,7 +2,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The time for which a loop does not spin after it was preempted.
+/// The pause between spins after a loop was preempted.
 @Suite struct SpinPauseTests {
     private static let millisecond: Int64 = 1_000_000
 
@@ -35,12 +35,12 @@ import Testing
         #expect(sharesOfMinutes(preemptedAfter: 990, for: 1).spun > 0.9)
     }
 
-    /// Spins for ten minutes in which each spin is preempted.
+    /// Simulates ten minutes in which each spin is preempted.
     ///
     /// - Parameters:
     ///   - spin: The time after which a spin is preempted, in milliseconds.
-    ///   - absence: The time for which it is, in milliseconds.
-    /// - Returns: The shares of the time that the loop has spun, and was preempted.
+    ///   - absence: The duration of each preemption, in milliseconds.
+    /// - Returns: The shares of the time in which the loop has spun, and in which it was preempted.
     private func sharesOfMinutes(
         preemptedAfter spin: Int64, for absence: Int64
     ) -> (spun: Double, lost: Double) {

@@ -8,7 +8,7 @@
 
     /// A loop that loses its processor while it spins.
     @Suite(.enabled(if: runloops_usable_processors() > 1)) struct SpinPreemptionTests {
-        /// After a hundred looks at the mailbox, any time between two readings of the clock counts as a preemption.
+        /// Simulates a preemption: after a hundred checks of the mailbox, any time between two readings of the clock counts as one.
         private final class Preemption: RacePointWatcher, @unchecked Sendable {
             private let core: LoopCore
             private let whenPreempted: () -> Void
@@ -48,11 +48,11 @@
                 #expect(loop.statistics.spinHits == before.spinHits)
                 #expect(loop.statistics.wakeUps == before.wakeUps + 1)
                 #expect(core.waiting.pause.end > Moment(nanoseconds: 0))
-                // As long as a pause lasts, a wait is no spin.
+                // During a pause, the loop waits without spinning.
                 core.waiting.pause.preempted(for: .max, at: Moment.now().advanced(by: 3_600_000_000_000))
                 #expect(loop.run(in: .default, until: .now + .milliseconds(2)) == .timedOut)
                 #expect(loop.statistics.spinMisses == before.spinMisses + 1)
-                // A policy that is set is tried at once.
+                // A new policy takes effect at once.
                 loop.waitPolicy = .spin(for: .nanoseconds(1))
                 #expect(core.waiting.pause.end == Moment(nanoseconds: 0))
                 isOver.open()
@@ -70,7 +70,7 @@
             try onLoopThread { loop in
                 let core = loop.core("test", "test")
                 let preemption = Preemption(core) {
-                    // From another thread: what a loop performs itself does not come by mail.
+                    // From another thread, because the loop's own blocks do not use the mailbox.
                     do {
                         try BareThread { loop.perform { loop.stop() } }.join()
                     } catch { Issue.record(error) }

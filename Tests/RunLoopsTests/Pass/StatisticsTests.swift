@@ -51,7 +51,7 @@ import Testing
             while !again.isOver { loop.run(until: .now) }
             let counted = loop.statistics
             #expect(counted.kernelCalls == counted.passes)
-            // With something ready, too: it is looked at once, and not until it is read.
+            // A ready descriptor does not change this: it is reported once, and not again until it is read.
             wire.send()
             for _ in 0..<10 { loop.run(until: .now) }
             #expect(loop.statistics.kernelCalls == counted.kernelCalls + 10)
@@ -68,7 +68,7 @@ import Testing
             try loop.performAndWait {}
             waitUntilAsleep(loop)
             let before = loop.statistics
-            // The loop is held in its first block, so the burst cannot be split.
+            // The first block keeps the loop busy, so that the burst is not divided.
             let (entered, release) = (Gate(), Gate())
             loop.perform {
                 entered.open()
@@ -96,7 +96,7 @@ import Testing
             loop.perform(inModes: [.init("never run")]) {}
             loop.perform {}
             while received < 6 { loop.run(until: .now) }
-            // Five, one that two signals merged into, and one block.
+            // Five messages, one signal that stands for two, and one block.
             #expect(loop.statistics.messages == 7)
         }
     }
@@ -115,14 +115,14 @@ import Testing
     }
 
     @Test func `a sleep until a timer is one wake-up and two system calls`() throws {
-        // A thread that is held up finds its timer due, and does not sleep.
+        // A delayed thread finds its timer due, and does not sleep.
         let sleeps = try isSeenOnce {
             try onLoopThread { loop in
                 loop.waitPolicy = .park
                 loop.add(Timer(timeInterval: .milliseconds(50), repeats: false) { _ in }, forMode: .default)
                 #expect(loop.run(in: .default, until: .hang) == .finished)
                 let statistics = loop.statistics
-                // Setting the alarm, and the wait.
+                // One call sets the alarm, and one waits.
                 #expect(statistics.kernelCalls == 2 * statistics.wakeUps)
                 return statistics.wakeUps == 1
             }
@@ -149,7 +149,7 @@ import Testing
             loop.run(until: .now)
             #expect(loop.statistics.longestHandler?.duration ?? .zero >= .milliseconds(2))
 
-            // Setting it begins the measurement again.
+            // Setting the property again starts a new measurement.
             loop.measuresHandlers = true
             #expect(loop.statistics.longestHandler == nil)
             loop.perform(slow)
@@ -190,7 +190,7 @@ import Testing
             }
             loop.run(until: .now)
             #expect(loop.statistics.longestHandler?.duration ?? .zero >= .milliseconds(1))
-            // It says where the slow one was made.
+            // The place is that of the slow handler.
             let madeAt = loop.statistics.longestHandler?.madeAt ?? ""
             #expect(madeAt.hasPrefix("RunLoopsTests/StatisticsTests.swift:"))
         }
@@ -209,17 +209,17 @@ import Testing
         }
         try thread.runLoop.performAndWait {}
         waitUntilAsleep(thread.runLoop)
-        // And the one with which the thread says that it runs.
+        // 1,000 blocks, the block of the wait, and the one with which the thread reports its start.
         #expect(thread.runLoop.statistics.messages == 1_002)
     }
 }
 
-/// The handlers that are timed besides blocks.
+/// The kinds of handlers, other than blocks, that are timed.
 enum TimedHandler: CaseIterable {
     case timer, observer, manual, port, descriptor
 }
 
-/// A block that performs itself again and again.
+/// A block that performs itself repeatedly.
 private final class Again: Sendable {
     private let left: Atomic<Int>
 

@@ -4,11 +4,11 @@
 
     @testable import RunLoops
 
-    /// Stops that meet on their way.
+    /// Stops that overlap.
     @Suite struct StopRaceTests {
-        /// Holds a thread up when it has marked its stop and has not yet sent it.
+        /// Blocks a thread after it has marked its stop, and before it sends it.
         private final class WaitTarget: RacePointWatcher, @unchecked Sendable {
-            // Safe: two gates, which any thread may use.
+            // Safe: any thread can use these gates.
             let isMarked = Gate()
             let maySend = Gate()
 

@@ -2,7 +2,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// Ending runs and sleeps from outside.
+/// Ends of runs and sleeps that code outside the run causes.
 @Suite struct StopTests {
     private let other = RunLoop.Mode("other")
 
@@ -26,7 +26,7 @@ import Testing
         #expect(stopped.wait())
     }
 
-    /// Has a third thread stop the loop.
+    /// Has another thread stop the loop.
     private func ready(_ loop: RunLoop, _ gate: Gate) {
         #expect(throws: Never.self) {
             try RunLoopThread.detach(name: "stopper") { _ in

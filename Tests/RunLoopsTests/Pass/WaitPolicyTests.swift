@@ -34,7 +34,7 @@ import Testing
         }
         #expect(spins.wait())
         let before = loop.statistics
-        // Most blocks find it spinning; it is tried until one has.
+        // Most blocks arrive during a spin, and this is repeated until three have.
         let deadline = ContinuousClock.Instant.hang
         while loop.statistics.spinHits < before.spinHits + 3, ContinuousClock.now < deadline {
             try loop.performAndWait {}
@@ -119,7 +119,7 @@ import Testing
 
     @Test func `a policy counts from the next wait on`() throws {
         try onLoopThread { loop in
-            // A thread that is held up finds its deadline passed, and does not wait.
+            // A delayed thread finds its deadline passed, and does not wait.
             let wait = {
                 let before = loop.statistics.wakeUps
                 repeat {
@@ -141,10 +141,10 @@ import Testing
     }
 }
 
-/// Has a loop spin for longer than any test lasts: it never comes to sleeping.
+/// Has a loop spin for longer than any test lasts, so that it never sleeps.
 private func spinForLong(_ loop: RunLoop) { spin(loop, for: .seconds(3_600)) }
 
-/// Has a loop spin, also if other threads take its processor away meanwhile.
+/// Has a loop spin, even if other threads preempt it.
 private func spin(_ loop: RunLoop, for length: Duration) {
     loop.waitPolicy = .spin(for: length)
     loop.core("test", "test").waiting.longestGap = .max

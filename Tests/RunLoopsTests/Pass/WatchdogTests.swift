@@ -5,30 +5,30 @@ import Testing
 
 @testable import RunLoops
 
-/// Reports of handlers that do not return: the blocked handler waits for the report itself.
+/// Reports of handlers that do not return, where the blocked handler itself waits for the report.
 @Suite struct WatchdogTests {
-    /// Reports on one loop, with a gate for each phase.
+    /// The reports about one loop, with a gate for each phase.
     private final class Reports: Sendable {
         let log = Log<RunLoopWatchdog.Report>()
         let blocked = Gate()
         let stillBlocked = Gate()
         let ended = Gate()
 
-        /// Watches, and drops the reports on other tests' loops.
+        /// Starts a watchdog, and drops the reports about loops of other tests.
         ///
         /// - Parameters:
         ///   - loop: The loop.
-        ///   - threshold: The time after which a handler takes too long.
-        ///   - line: The line of a handler that only prepares the test, and may be held up by others.
-        ///   - needsTimer: True if a handler that runs while no timer waits only prepares the test.
+        ///   - threshold: The time after which a handler is reported.
+        ///   - line: The line of a handler that only prepares the test, and that other work can delay.
+        ///   - needsTimer: True if handlers that run while no timer waits only prepare the test.
         /// - Returns: The watchdog.
-        /// - Throws: If it has no thread.
+        /// - Throws: An error if the watchdog's thread cannot be made.
         func watch(
             _ loop: RunLoop, _ threshold: Duration = .milliseconds(5), ignoring line: Int? = nil,
             needsTimer: Bool = false
         ) throws -> RunLoopWatchdog {
             try RunLoopWatchdog(threshold: threshold) { [loop] report in
-                // The library's own block that starts the thread may be held up.
+                // Other work can delay the library's own block that starts the thread.
                 guard report.loop == loop, !report.madeAt.hasPrefix("RunLoops/") else { return }
                 if let line, report.madeAt.hasSuffix(":\(line)") { return }
                 if needsTimer, report.timerDelay == nil, self.log.entries.isEmpty { return }
@@ -127,7 +127,7 @@ import Testing
         let loop = thread.runLoop
         let (reports, goOn) = (Reports(), Gate())
         let watchdog = try reports.watch(loop, needsTimer: true)
-        // Both in one step: a pass serves two messages for sure.
+        // Both blocks run in one step: a pass always serves at least two messages.
         loop.perform(contentsOf: [
             { @Sendable in loop.add(Timer(timeInterval: .zero, repeats: false) { _ in }, forMode: .default) },
             { @Sendable in #expect(reports.stillBlocked.wait() && goOn.wait()) },
@@ -198,7 +198,7 @@ import Testing
         }
         #expect(inside.wait())
         waitUntilAsleep(loop)
-        // In the run inside the block.
+        // The loop sleeps in the run inside the block.
         look()
         loop.stop()
         #expect(back.wait())
@@ -206,7 +206,7 @@ import Testing
         watchdog.stop()
         let seen = numbers.entries
         #expect(seen.map { $0 != nil } == [true, true, false, true])
-        // When it goes on it is the same handler, and another call: its time begins from zero.
+        // When the outer handler continues, the place is the same, but the call is another one, whose time starts at zero.
         #expect(seen[0]?.madeAt == seen[3]?.madeAt)
         #expect(seen[0]?.madeAt != seen[1]?.madeAt)
         #expect(seen[0]?.call != seen[3]?.call)
@@ -237,7 +237,7 @@ import Testing
         let started = Gate()
         let found = Log<String>()
         let watchdog = try RunLoopWatchdog(threshold: .milliseconds(5)) { report in
-            // The library's own block that starts the thread may be held up by other tests.
+            // Other tests can delay the library's own block that starts the thread.
             guard report.loop.name == "made later",
                 report.madeAt.hasPrefix("RunLoopsTests/WatchdogTests.swift:")
             else { return }
@@ -253,7 +253,7 @@ import Testing
 
     @Test(.disabled(if: ForcedRecording.isOn))
     func `nothing is written down unless somebody watches`() async {
-        // A process of its own: other tests watch too.
+        // In a process of its own, because other tests have watchdogs, too.
         await #expect(processExitsWith: .success) { try watchAndStop() }
     }
 
@@ -263,7 +263,7 @@ import Testing
         defer { thread.stop() }
         let loop = thread.runLoop
         let (entered, goOn, isNoted) = (Gate(), Gate(), Log<Bool>())
-        // Not by a block: the time that it waits would be the blocks' of its pass.
+        // Not in a block, because the time that it waits would count for all blocks of its pass.
         try loop.performAndWait {
             let timer = Timer(timeInterval: .zero, repeats: false) { _ in
                 entered.open()
@@ -323,7 +323,7 @@ import Testing
     }
 }
 
-/// A loop's handlers without, with, and again without watchdogs.
+/// Checks the record of a loop's handlers without watchdogs, with two, and without them again.
 private func watchAndStop() throws {
     let thread = try RunLoopThread(name: "unwatched")
     let loop = thread.runLoop
@@ -340,7 +340,7 @@ private func watchAndStop() throws {
         #expect(try writesDown())
         withExtendedLifetime(second) {}
     }
-    // The second one was released.
+    // The second watchdog was released.
     #expect(!isWanted())
     #expect(try !writesDown())
     #expect(loop.handle.handlers.look() == nil)
