@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The ring of one thread: its order, what it overwrites, and that no reader gets a torn event.
+/// The ring of one thread: the order of its events, the overwritten ones, and the absence of torn events.
 @Suite struct EventRingTests {
     private static func ring(_ capacity: Int) -> EventRing {
         EventRing(
@@ -13,7 +13,7 @@ import Testing
             thread: EventRing.ThreadName(number: 0, id: 1, name: "test"), capacity: capacity)
     }
 
-    /// An event all of whose parts follow from its number.
+    /// An event all of whose fields follow from its number.
     private static func event(_ number: UInt64) -> RecordedEvent {
         RecordedEvent(
             EventKind.allCases[Int(number % UInt64(EventKind.allCases.count))], end: number,
@@ -29,7 +29,7 @@ import Testing
         #expect(ring.copyEvents().events.isEmpty)
         for number in 0..<256 { ring.write(Self.event(UInt64(number))) }
         let all = ring.copyEvents()
-        // The writer has announced that it may overwrite the first ones.
+        // The writer has not yet announced that it will overwrite the first events.
         #expect(all.events.map(\.end) == Array(0..<256))
         #expect(!all.lostOlder)
         ring.write(Self.event(256))
@@ -45,7 +45,7 @@ import Testing
         let copy = ring.copyEvents(midway: {
             for number in 1_000..<1_100 { ring.write(Self.event(UInt64(number))) }
         })
-        // Up to 1,152 are announced, so 896 and later ones are whole.
+        // The writer has announced events up to 1,152, so those from 896 on are intact.
         #expect(copy.events.map(\.end) == Array(896..<1_000))
         let none = ring.copyEvents(midway: {
             for number in 1_100..<2_000 { ring.write(Self.event(UInt64(number))) }

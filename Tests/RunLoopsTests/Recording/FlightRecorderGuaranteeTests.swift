@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Promises of the article on recording that need more than one part.
+/// Guarantees of the article on recording that involve several parts.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct FlightRecorderGuaranteeTests {
     @Test func `a snapshot and a thread that is stopped in the middle of an event hold up no other thread`()
         throws
@@ -16,14 +16,14 @@ import Testing
             thread: EventRing.ThreadName(number: 0, id: 0, name: "stopped"), capacity: 256)
         defer { ring.destroy() }
         ring.write(RecordedEvent(.mark, end: 1))
-        // In the middle of a copy, the thread writes on; in the middle of a write, here by the thread's own hand, copies go on.
+        // The thread continues to write during a copy. Copies continue during a write, which this test simulates.
         let copy = ring.copyEvents(midway: {
             for number in 2..<UInt64(1_000) { ring.write(RecordedEvent(.mark, end: number)) }
         })
         #expect(copy.events.isEmpty)
         #expect(ring.copyEvents().events.count == 231)
 
-        // While a snapshot is being read, threads make rings, end, and write.
+        // While a snapshot is read, other threads make rings, write to them, and end.
         let recorder = try FlightRecorder(detail: .everything)
         defer { recorder.stop() }
         let session = try #require(Recording.session)
@@ -47,7 +47,7 @@ import Testing
         let thread = try BareThread { recorder.mark("ended") }
         thread.join()
         let copied = Recording.read(session.generation) { _, rings, _ in
-            // Ends the recording, and with it the ring of the ended thread.
+            // This ends the recording, and with it the ring of the ended thread.
             recorder.stop()
             return rings.map { $0.copyEvents().events.count }
         }

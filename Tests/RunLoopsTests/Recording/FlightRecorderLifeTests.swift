@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The beginning and the end of recorders and threads, and the limits of a recording.
+/// The start and the end of recorders and threads, and the limits of a recording.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct FlightRecorderLifeTests {
     @Test func `a process has one recorder at a time`() throws {
         let first = try FlightRecorder()
@@ -17,7 +17,7 @@ import Testing
         first.stop()
         let second = try FlightRecorder()
         defer { second.stop() }
-        // A recorder that was stopped ends no other one.
+        // A recorder that has been stopped does not end another one.
         first.stop()
         first.mark("of the second one")
         #expect(first.snapshot().threads.isEmpty)
@@ -50,7 +50,7 @@ import Testing
                 let ran = Gate()
                 thread.runLoop.perform { ran.open() }
                 #expect(ran.wait())
-                // The handler that opened the gate may not have returned.
+                // The handler that opened the gate can still be running.
                 let next = Gate()
                 thread.runLoop.perform { next.open() }
                 #expect(next.wait())

@@ -30,7 +30,7 @@ import Testing
                 let descriptor = DescriptorSource(pipe.readingEnd, interest: .read) { _, _ in }
                 lines[.descriptor] = #line - 1
                 try loop.add(descriptor, forMode: .default)
-                // The pipe stays readable.
+                // The pipe remains readable.
                 for _ in 0..<3 { loop.pass() }
                 return lines
             }
@@ -66,7 +66,7 @@ import Testing
             #expect(post.flow != nil && post.flow == call.flow)
             let wait = try #require(call.wait)
             #expect(wait >= .zero)
-            // A stamp counts 64 ticks as one.
+            // One unit of a stamp is 64 ticks.
             let difference = (call.start - post.start) - wait
             #expect(abs(difference / .nanoseconds(1)) < 2_000)
             #expect(call.waitingMessages == 1)
@@ -114,7 +114,7 @@ import Testing
             #expect(block.depth == 1)
             let sleep = try #require(events.first { $0.isSleep })
             #expect(sleep.depth == 3)
-            // Each run encloses what is deeper.
+            // Each run encloses the runs and handlers below it.
             #expect(runs[0].start >= block.start && runs[1].start <= block.start)
         }
     }
@@ -176,7 +176,7 @@ import Testing
             #expect(now.first?.kind == .run(nil))
             let after = try recorder.snapshot().thread("stuck")
             #expect(after.hasEnded && after.eventsUnderWay.isEmpty)
-            // Each snapshot fits the clocks anew, so that the dates of one event differ by some nanoseconds.
+            // Each snapshot calibrates the clocks again, so that the dates of an event differ by some nanoseconds.
             let begun = try #require(now.last?.start)
             #expect(
                 after.events.contains {

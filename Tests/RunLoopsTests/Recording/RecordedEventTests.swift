@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The 24 bytes of an event, and the times that they stand for.
+/// The 24 bytes of an event, and the times that they encode.
 @Suite struct RecordedEventTests {
     @Test func `an event gives back what it was made of`() {
         var random = SplitMix64(seed: 16)
@@ -77,7 +77,7 @@ import Testing
             let before = Moment.now()
             let reading = clock.reading()
             #expect(reading.moment >= before && reading.moment <= Moment.now())
-            // A microsecond has at least one tick, and a processor at most some ten thousand.
+            // There is at least one tick in a microsecond, and at most some ten thousand.
             #expect((1...20_000).contains(clock.measureMicrosecond()))
         }
     }

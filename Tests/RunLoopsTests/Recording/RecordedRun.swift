@@ -3,14 +3,14 @@ import Testing
 
 @testable import RunLoops
 
-/// A recording for a test.
+/// A recording of a test.
 enum RecordedRun {
-    /// Records while a body runs.
+    /// Records during a call.
     ///
     /// - Parameters:
     ///   - detail: The amount of detail.
     ///   - bytes: The memory for the events.
-    ///   - body: The body, which is given the recorder.
+    ///   - body: The function to call with the recorder.
     /// - Returns: The result of the body.
     /// - Throws: The error of the body.
     static func run<Result>(
@@ -24,13 +24,13 @@ enum RecordedRun {
 }
 
 extension FlightRecorder.Snapshot {
-    /// All events of all threads, each thread's in its order.
+    /// The events of all threads, each thread's in their order.
     var events: [FlightRecorder.Event] { threads.flatMap(\.events) }
 
-    /// The thread with this name.
+    /// The last thread with this name.
     func thread(_ name: String) throws -> Thread { try #require(threads.last { $0.name == name }) }
 
-    /// The calls of handlers of one kind that were made at a line of a test file.
+    /// The calls of handlers of this kind that were made at a line of a test file.
     func handlers(_ kind: RunLoop.HandlerKind, _ line: Int) -> [FlightRecorder.Event] {
         events.filter { $0.kind == .handler(kind) && $0.place.hasSuffix(":\(line)") }
     }

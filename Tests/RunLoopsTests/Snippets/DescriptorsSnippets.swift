@@ -56,7 +56,7 @@ import Testing
         try onLoopThread { loop in
             try connect(to: port)
             RunLoop.current.run(in: network, until: .now + .seconds(10))
-            // On a busy machine it may take longer.
+            // On a busy machine the exchange can take longer.
             loop.run(in: network, until: .hang)
         }
         #expect(print.lines == ["received hello"])

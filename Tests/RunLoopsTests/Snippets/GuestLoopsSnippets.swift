@@ -6,7 +6,7 @@ import Testing
 
 /// The host of the article.
 ///
-/// Safe: the kernel reads and fills our own values.
+/// Safe: the kernel reads and fills local variables.
 final class EpollHost {
     private let guest: RunLoop.Guest
     private let set = epoll_create1(0)

@@ -5,7 +5,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A question, and what becomes of its answer.
+/// A question, and the handler of its answer.
 private final class LineQuestion {
     let client: LineClient
     let answer: (String?) -> Void
@@ -16,16 +16,16 @@ private final class LineQuestion {
     }
 }
 
-/// The adapter that the library's context stands for.
+/// Returns the adapter that the library has as its context.
 ///
-/// Safe: the library calls back only while the adapter uses it.
+/// Safe: the library calls back only while the adapter uses the library.
 private func client(_ context: UnsafeMutableRawPointer) -> LineClient {
     unsafe Unmanaged<LineClient>.fromOpaque(context).takeUnretainedValue()
 }
 
 /// The adapter of the article.
 ///
-/// `@safe`: the library is its own, from `init` to `end`.
+/// `@safe`: the adapter owns its library from `init` to `end`.
 @safe
 final class LineClient {
     private var lines: OpaquePointer?
@@ -96,14 +96,14 @@ final class LineClient {
 
 /// The code of the article "A C library on a loop".
 @Suite struct LibrariesSnippets {
-    /// Reads a line at the far end of each pair, and answers it.
+    /// Starts a thread that reads a line at the far end of each pair, and answers it.
     private func startAnswering(_ wires: [Wire]) throws -> BareThread {
         for wire in wires { try #require(fcntl(wire.far, F_SETFL, 0) == 0) }
         return try BareThread {
             for wire in wires {
                 var question: [UInt8] = []
                 var byte: UInt8 = 0
-                // Safe, both: the kernel fills and reads our own bytes.
+                // Safe, both: the kernel fills and reads local bytes.
                 while unsafe read(wire.far, &byte, 1) == 1, byte != 10 { question.append(byte) }
                 let answer = Array("answer to ".utf8) + question + [10]
                 _ = unsafe write(wire.far, answer, answer.count)
@@ -117,7 +117,7 @@ final class LineClient {
             let sockets = wires.map { $0.giveAwayNear() }
             let client = try LineClient(forMode: .default)
             var answers: [String?] = []
-            // The last one is asked by the handler of another one.
+            // The handler of one answer asks the last question.
             for number in 0..<19 {
                 client.ask("question \(number)", over: sockets[number], timeout: .seconds(300)) { answer in
                     answers.append(answer)

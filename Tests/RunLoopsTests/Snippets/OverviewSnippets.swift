@@ -21,7 +21,7 @@ import Testing
     @Test func `an empty mode is finished and a deadline that has passed makes one pass`() throws {
         let print = Printed()
         try onLoopThread { _ in
-            // A port keeps the mode from being finished once the timer has fired.
+            // A port keeps the mode alive after the timer has fired.
             RunLoop.current.add(Port<Void>(), forMode: .default) {}
             let loop = RunLoop.current
             let idle = loop.run(in: .init("com.example.empty"))

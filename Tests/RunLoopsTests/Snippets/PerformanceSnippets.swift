@@ -17,7 +17,7 @@ import Testing
             feed.stop()
             feed.join()
         } catch let error as SystemError {
-            // A machine without a second processor that the test may use.
+            // The machine has no second processor that the test can use.
             #expect(error.code == EINVAL)
         }
     }
