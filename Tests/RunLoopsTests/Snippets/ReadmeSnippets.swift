@@ -6,7 +6,7 @@ import Testing
 @Suite struct ReadmeSnippets {
     @Test func `the program receives from its worker, fires its timer, and leaves no thread`() throws {
         let print = Printed()
-        // A worker that does not run for 350 ms on a busy machine sends nothing: then the program is run again.
+        // On a busy machine the worker can fail to send within 350 ms. Then the program is run again.
         for _ in 1...20 where !print.lines.contains("from the worker: hello") {
             try onLoopThread { _ in
                 let words = Port<String>()

@@ -82,7 +82,7 @@ import Testing
             var endings: [ProcessSource.Ending] = []
             try run(
                 "printf hello; seq 10000; exit 3", onOutput: { output += $0 }, onEnd: { endings.append($0) })
-            // The run is finished when both sources are gone.
+            // The run finishes when both sources have been removed.
             loop.run()
             let expected = "hello" + (1...10_000).map { "\($0)\n" }.joined()
             #expect(String(decoding: output, as: UTF8.self) == expected)

@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A server that sends back the bytes that it receives.
+/// A server that sends back the received bytes.
 private final class Server {
     private var listener: DescriptorSource?
     private var clients: [CInt: Client] = [:]
@@ -61,7 +61,7 @@ private final class Server {
 
 /// A connection of the server, which either reads or writes.
 ///
-/// While a client does not take its answers, nothing more is read from it.
+/// While a client does not accept its answers, the server reads nothing from it.
 private final class Client {
     private let socket: CInt
     private let onEnd: () -> Void
@@ -123,7 +123,7 @@ private func serve(on listening: CInt) throws {
     RunLoop.current.run()
 }
 
-/// Connects in the current loop and sends bytes; the log gets the number of those that come back when all are there.
+/// Connects in the current loop and sends bytes, and logs the number of received bytes when all have come back.
 private func exchange(with port: UInt16, sending count: Int, _ log: Log<Int>) throws {
     let sent = [UInt8]((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
     var received: [UInt8] = []

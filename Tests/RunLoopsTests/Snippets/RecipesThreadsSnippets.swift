@@ -153,7 +153,7 @@ import Testing
         try pool.submit(Job(number: 0))
         #expect(isFull.wait())
         for number in 1...100 {
-            // One worker is busy, and 16 jobs wait for it at most. The other one has room for one more.
+            // One worker is busy, and at most 16 jobs wait for it. The other worker has room for one more.
             waitForJobs(number - 28)
             try pool.submit(Job(number: number))
         }
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func `a slow handler is reported with what came before it`() async {
-        // A process has one recorder at a time.
+        // In a process of its own, because a process has one recorder at a time.
         await #expect(processExitsWith: .success) { try RecipesThreadsSnippets.reportSlowHandler() }
     }
 

@@ -18,7 +18,7 @@ import Testing
         try words.send(contentsOf: ["one", "two", "one"])
 
         try onLoopThread { loop in
-            // A loop of no inputs but this one: it looks again every now and then.
+            // The loop has no other input: this timer checks the output repeatedly.
             let look = Timer(timeInterval: .milliseconds(1), repeats: true) { timer in
                 if print.lines.count == 3 { timer.invalidate() }
             }
@@ -42,7 +42,7 @@ import Testing
         #expect(!print.lines.isEmpty)
     }
 
-    /// A session of some library that is bound to the thread that opened it.
+    /// A session of a library that is bound to the thread that opened the session.
     private final class Session {
         var isOpen = true
         let closed: Log<Bool>

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Reports of the package, which reach standard error or the program's handler without a wait of the program's threads.
+/// Reports of the package reach standard error or the program's handler without blocking a thread of the program.
 @Suite struct DiagnosticTests {
     @Test func `a report that no process can read ends nothing, and counts as dropped`() async throws {
         try await #require(processExitsWith: .success) {
@@ -26,14 +26,14 @@ import Testing
         async throws
     {
         try await #require(processExitsWith: .success) {
-            // A report that blocks this thread blocks it for ever.
+            // A report that blocks this thread would block it for ever.
             Child.endThisIfItHangs(seconds: 30)
             let wire = try Wire.pipe()
             let filler = try fill(wire)
             let most = RunLoopDiagnostics.capacity
             try withStandardError(wire.far) {
                 for number in 0..<1_000 { RunLoopDiagnostics.report("report \(number)") }
-                // The writing thread may have taken one of the lines.
+                // The writing thread can have taken one line out of the queue.
                 let dropped = RunLoopDiagnostics.droppedCount
                 #expect(dropped == 1_000 - most || dropped == 1_000 - most - 1)
                 let reader = try Threads(1) { _ in
@@ -43,7 +43,7 @@ import Testing
                 }
                 DiagnosticQueue.drainProcess(until: .hang)
                 try reader.join()
-                // From now on lines are accepted again.
+                // There is room again, so lines are accepted.
                 RunLoopDiagnostics.report("one more")
                 #expect(readLines(wire.near, after: 0, count: 1) == ["one more"])
                 #expect(RunLoopDiagnostics.droppedCount == dropped)
@@ -57,7 +57,7 @@ import Testing
             let wire = try Wire.pipe()
             let filler = try fill(wire)
             try withStandardError(wire.far) {
-                // Another process that shares the pipe could do this at any moment.
+                // Another process that shares the pipe could make this call at any time.
                 try #require(fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK) == 0)
                 for number in 0..<100 { RunLoopDiagnostics.report("report \(number)") }
                 #expect(
@@ -71,7 +71,7 @@ import Testing
     @Test func `lines that wait when the program exits are still written`() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             for number in 0..<200 { RunLoopDiagnostics.report("report \(number)") }
-            // At the end of this block the test writes a mark to standard error, and cuts off everything after it.
+            // After this block the test writes a mark to standard error, and ignores everything behind the mark.
             exit(EXIT_SUCCESS)
         }
         let lines = (result?.message ?? "").split(separator: "\n").filter { $0.hasPrefix("report") }
@@ -191,7 +191,7 @@ import Testing
                 var refusals = 0
                 source.onWatchRefused = { _, _ in refusals += 1 }
                 try loop.add(source, forMode: .default)
-                // It is not watched while another mode runs, and is watched again when its own mode does.
+                // The source is not watched while another mode runs. When its own mode runs again, the kernel is asked to watch it.
                 loop.perform(inModes: [.init("other")]) {}
                 loop.run(in: .init("other"), until: .now)
                 Faults.refusingWatches(ENOSPC) { _ = loop.run(in: .default, until: .now) }
@@ -203,7 +203,7 @@ import Testing
     }
 }
 
-/// Reads this many lines, after skipping this many bytes.
+/// Skips a number of bytes, and reads a number of lines.
 private func readLines(_ descriptor: CInt, after skipped: Int, count: Int) -> [String] {
     var read: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -213,14 +213,14 @@ private func readLines(_ descriptor: CInt, after skipped: Int, count: Int) -> [S
         if read.count >= skipped, lines.count > count {
             return lines.prefix(count).map { String(decoding: $0, as: UTF8.self) }
         }
-        // Safe: the kernel fills our own array.
+        // Safe: the kernel fills a local array.
         let part = unsafe Glibc.read(descriptor, &buffer, buffer.count)
         if part <= 0 { return [] }
         read += buffer.prefix(part)
     }
 }
 
-/// Calls a closure when it is destroyed.
+/// An object that calls a closure when it is destroyed.
 private final class AtEnd: Sendable {
     private let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

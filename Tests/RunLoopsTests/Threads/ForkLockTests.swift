@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Locks in a forked child: a child that could wait forever ends with a message instead.
+/// If a lock could block a forked child for ever, the child ends with a message.
 @Suite struct ForkLockTests {
-    /// The members that need no loop, only a lock.
+    /// The members that use no loop, only a lock.
     enum Member: String, Codable, CaseIterable {
         case name, statistics, sendRightCount
     }
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func `a lock that forks take shares no cache line with another one`() {
-        // Processors fetch lines in pairs.
+        // Processors fetch cache lines in pairs.
         #expect(runloops_fork_lock_stride() >= 128)
         #expect(runloops_fork_lock_stride().isMultiple(of: 128))
     }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RunLoops
 
-/// Loops and forks: a child uses none of its parent's loops, and does its parent no harm.
+/// A forked child cannot use its parent's loops, and does not harm its parent.
 ///
-/// Each test runs in a process of its own, which forks.
+/// Each test has a process of its own, which forks.
 @Suite struct ForkTests {
     @Test(arguments: LoopUse.allCases) func `a forked child that uses a loop ends with a message`(
         use: LoopUse
@@ -34,7 +34,7 @@ import Testing
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             let parents = try RunLoopThread(name: "parent's")
             defer { parents.stop() }
-            // A thread that had no loop when it forked.
+            // This thread has no loop when it forks.
             try BareThread {
                 let ending = Child {
                     _ = RunLoop.current
@@ -52,7 +52,7 @@ import Testing
             try onLoopThread { loop in
                 loop.perform {
                     let child = Child.fork()
-                    // The child returns into the loop.
+                    // In the child, the block returns into the loop.
                     if let child { ends.add(child.wait()) }
                 }
                 #expect(loop.run(in: .default, until: .hang) == .finished)
@@ -72,7 +72,7 @@ import Testing
                 try loop.add(source, forMode: .default)
                 for leave in Departure.possible {
                     #expect(Child { leave.happen() }.wait() == .exited(leave.code))
-                    // The objects that the child had, and has released, still belong to the parent.
+                    // The child's copies of the objects were released. The parent's objects still work.
                     wire.send()
                     let result = loop.run(in: .default, until: .hang, returnAfterSourceHandled: true)
                     #expect(result == .handledSource)
@@ -86,10 +86,10 @@ import Testing
     @Test func `a process that forks before its first loop has loops on both sides`() async throws {
         try await #require(processExitsWith: .success) {
             let ending = Child {
-                // The child's only thread is its main thread.
+                // The only thread of the child is its main thread.
                 RunLoop.current.perform { RunLoop.main.stop() }
                 guard RunLoop.current.run(in: .default, until: .hang) == .stopped else { return 1 }
-                // This process has loops now, which its own children detect.
+                // This process now has loops, so its own children must not use them.
                 return Child {
                     RunLoop.current.perform {}
                     return 0
@@ -105,15 +105,15 @@ import Testing
 }
 
 extension Child.Ending {
-    /// True if the process has ended itself with a message.
+    /// True if the process has ended with a message.
     var isTrap: Bool { self == .killed(SIGILL) || self == .killed(SIGTRAP) || self == .killed(SIGABRT) }
 }
 
-/// The ways in which a child leaves without using a loop.
+/// The ways in which a child can end without using a loop.
 private enum Departure: CaseIterable {
     case exit, exec, endOfThread
 
-    /// The departures that the tests can use: a sanitizer's own work at the end of a thread does not survive a fork.
+    /// The ways that the tests can use: a sanitizer's own work at the end of a thread does not survive a fork.
     static var possible: [Departure] { allCases.filter { Allocations.areCounted || $0 != .endOfThread } }
 
     var code: CInt { self == .exit ? 3 : 0 }
@@ -122,13 +122,13 @@ private enum Departure: CaseIterable {
         switch self {
         case .exit: return 3
         case .exec: Child.exec("exit 0")
-        // The thread-specific data is destroyed, and the process ends with its last thread.
+        // The thread-specific data are destroyed, and the process ends with its last thread.
         case .endOfThread: Child.endThread()
         }
     }
 }
 
-/// The objects that a parent has and its child uses.
+/// The objects of a parent that its child uses.
 private struct Inherited {
     let own: RunLoop
     let other: RunLoopThread
@@ -144,12 +144,12 @@ private struct Inherited {
         loop.add(signals, forMode: .default) {}
         loop.add(manual, forMode: .default)
         loop.add(timer, forMode: .default)
-        // No thread is in the middle of an operation when its process is copied.
+        // No thread is in the middle of an operation when the process forks.
         try other.runLoop.performAndWait {}
     }
 }
 
-/// The ways to use a loop, with the member that the message names.
+/// The uses of a loop, with the member that the message names.
 enum LoopUse: String, Codable, CaseIterable {
     case current = "RunLoop.current"
     case perform = "RunLoop.perform"
@@ -178,7 +178,7 @@ enum LoopUse: String, Codable, CaseIterable {
     }
 }
 
-/// Other ways to the same members.
+/// Further uses of the same members.
 @Suite struct OtherForkTests {
     @Test(arguments: OtherUse.allCases) func `a child that uses a loop in another way ends too`(use: OtherUse)
         async
@@ -237,7 +237,7 @@ enum LoopUse: String, Codable, CaseIterable {
         }
     }
 
-    /// The ways to use a loop in a forked child.
+    /// Further uses of a loop in a forked child.
     enum OtherUse: String, Codable, CaseIterable {
         case performElsewhere, performSeveral, performInModes, performLater, performAndWait,
             performAndWaitHere

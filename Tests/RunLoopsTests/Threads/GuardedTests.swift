@@ -12,7 +12,7 @@ import Testing
         let lock = Guarded(0)
         let isKnown = Shared()
         try BareThread {
-            // The kernel requires it of a mutex with priority inheritance: the word is the number of the owner.
+            // The kernel requires this of a mutex with priority inheritance: the word is the owner's thread ID.
             lock.withLock { _ in
                 let owner = unsafe lock.mutex.pointee.__data.__lock & 0x3FFF_FFFF
                 if owner == runloops_thread_id() { isKnown.increment() }
@@ -44,11 +44,11 @@ import Testing
             lock.withLock { $0 = 1 }
         }
         waitUntil("the waiter sleeps in the lock") {
-            // Set by a thread that is about to sleep: the highest bit of the word, or the value 2 of a mutex without inheritance.
+            // A thread that is about to sleep sets the highest bit of the word, or the value 2 without priority inheritance.
             let word = UInt32(bitPattern: unsafe lock.mutex.pointee.__data.__lock)
             return (word & 1 << 31 != 0 || word == 2) && probes.entries.last?.isAsleep == true
         }
-        // The kernel has raised it before the waiter fell asleep.
+        // The kernel has raised the priority before the waiter fell asleep.
         #expect(try #require(probe.priority) < 0)
         isOver.open()
         waiter.join()
@@ -57,7 +57,7 @@ import Testing
     }
 }
 
-/// True if this process may have real-time threads.
+/// True if this process is allowed to have real-time threads.
 private let realTimeIsAllowed: Bool = {
     let isAllowed = Shared()
     do {

@@ -6,7 +6,7 @@ import Testing
 
 /// Jobs of actors and tasks that end the thread of their loop.
 ///
-/// Code that awaits them would wait forever.
+/// Code that awaits such a job would wait for ever.
 @Suite struct JobThreadEndTests {
     private static let report = "RunLoop: its thread was ended inside a job of an actor or a task"
 
@@ -51,5 +51,5 @@ import Testing
     }
 }
 
-/// Ends the thread, declared without `Never`, so that the compiler accepts code after a call.
+/// Ends the thread; not declared with `Never`, so that the compiler accepts code after a call.
 private func endThread() { Child.endThread() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Waits for the end of a thread, even if that thread waits for the one that joins it.
+/// A join waits for the end of a thread, even if that thread waits for the joining thread.
 @Suite struct JoinTests {
     @Test func `a thread that waits for the one that joins it is refused, and can end`() throws {
         try onLoopThread { loop in
@@ -15,7 +15,7 @@ import Testing
             worker.stop()
             #expect(worker.join())
             let waits = circle.entries.first??.waits
-            // The list begins with the wait that was refused.
+            // The list begins with the refused wait.
             #expect(waits?.map(\.operation) == ["RunLoop.performAndWait", "RunLoopThread.join"])
             #expect(waits?.map(\.loop) == [worker.runLoop, loop])
         }
@@ -27,7 +27,7 @@ import Testing
                 let worker = try RunLoopThread(name: "worker")
                 worker.runLoop.perform {
                     worker.stop()
-                    // Before, while or after the other one joins.
+                    // Before, during or after the join.
                     do { try loop.performAndWait {} } catch {
                         #expect(error is PerformError)
                     }
@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a join waits until its deadline if no wait in the circle can be refused`() throws {
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
-        // One thread waits for a block that has started, so that its wait cannot be refused.
+        // One thread waits for a block that has started, and this wait cannot be refused.
         try one.runLoop.performAndWait {
             try two.runLoop.performAndWait {
                 #expect(!one.join(before: .now + .milliseconds(2)))
@@ -118,7 +118,7 @@ import Testing
         try joined(threads)
         #expect(await thread.join())
         #expect(await thread.join(before: .now))
-        // The thread has no loop any more.
+        // The thread no longer has a loop.
         #expect(!thread.runLoop.perform {})
     }
 
@@ -166,7 +166,7 @@ import Testing
     private func block(_ body: () -> Bool) -> Bool { body() }
 }
 
-/// One thread waits for a block of another one, which waits for the end of the first.
+/// A thread waits for a block on another thread, and the block waits for the end of the first thread.
 private func joinInCircle(_ one: RunLoopThread, _ two: RunLoopThread) throws {
     try one.runLoop.performAndWait { try two.runLoop.performAndWait { _ = one.join() } }
 }

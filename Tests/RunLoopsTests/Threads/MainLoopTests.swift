@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The main thread's loop, in programs of its own: the tests' main thread belongs to the testing library.
+/// The main thread's loop, in separate programs, because the testing library owns the tests' main thread.
 @Suite struct MainLoopTests {
     /// Runs one of the programs whose main thread runs its loop.
     private func run(_ argument: String) throws -> Program.Ending { try Program("PlainMain").run(argument) }

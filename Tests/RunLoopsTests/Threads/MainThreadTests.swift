@@ -5,7 +5,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The owner of the main thread, and the messages if the main loop cannot have it.
+/// The owner of the main thread, and the messages if the main loop cannot use the thread.
 @Suite struct MainThreadTests {
     private let hasEnded =
         "waited: run loop \"main\": the loop's thread ended before it had done what was asked"
@@ -140,7 +140,7 @@ import Testing
     }
 
     @Test func `the programs of the article behave as it says`() throws {
-        // The timer is due after a tenth of a second, which may be over before the first pass.
+        // The timer is due after a tenth of a second, which can pass before the first pass.
         let isSeen = try isSeenOnce {
             let plain = try Program("PlainMain").run("documented")
             return plain.isSuccess

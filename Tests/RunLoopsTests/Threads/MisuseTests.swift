@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Broken rules: the program ends with a message that says what was wrong and what to do.
+/// Misuse ends the program with a message that says what is wrong and what to do.
 @Suite struct MisuseTests {
     @Test func `a loop cannot run in the common modes`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -85,14 +85,14 @@ import Testing
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [input] in
             try onLoopThread { loop in
-                // Safe, as far as the misuse is caught: this thread waits for the other one.
+                // This is safe as far as the misuse is detected: this thread waits for the other one.
                 nonisolated(unsafe) let add = try input.makeAdding()
                 unsafe add(loop)
                 try BareThread { unsafe add(RunLoop.current) }.join()
             }
         }
         expect(result, says: "RunLoop.add(\(input.noun)): the ", " is in another loop; remove it there first")
-        // The message identifies the input by the place where it was made.
+        // The message names the place in the source where the input was made.
         if input != .observer { expect(result, says: "made at RunLoopsTests/MisuseTests.swift:") }
     }
 
@@ -167,7 +167,7 @@ import Testing
     }
 }
 
-/// The inputs that may be in one loop only.
+/// The kinds of input that can be in only one loop.
 enum Input: String, Codable, CaseIterable {
     case timer, descriptor, manual, observer, port
 
@@ -181,8 +181,8 @@ enum Input: String, Codable, CaseIterable {
 
     /// Makes an input.
     ///
-    /// - Returns: A closure that adds it to a loop.
-    /// - Throws: `SystemError` if there is no descriptor left.
+    /// - Returns: A closure that adds the input to a loop.
+    /// - Throws: `SystemError` if no descriptor is left.
     func makeAdding() throws -> (RunLoop) -> Void {
         switch self {
         case .timer:

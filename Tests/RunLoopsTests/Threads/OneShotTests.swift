@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// A value is decided once, and wakes its waiter.
+/// A value is decided once, and the decision wakes its waiter.
 @Suite struct OneShotTests {
     @Test func `the first decision counts`() {
         let value = OneShot<Int>()

@@ -3,7 +3,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Members for a loop's own thread, called on another one: the program ends with a message that says what to do instead.
+/// If a member for a loop's own thread is called on another thread, the program ends with a message that says what to do instead.
 @Suite struct OwnThreadMisuseTests {
     @Test(arguments: LoopMember.allCases)
     func `a member of a loop called on another thread ends the program with advice`(
@@ -27,7 +27,7 @@ import Testing
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [member] in
             try onLoopThread { loop in
-                // Safe, as far as the misuse is caught: this thread waits for the other one.
+                // This is safe as far as the misuse is detected: this thread waits for the other one.
                 nonisolated(unsafe) let call = member.prepare(in: loop)
                 try BareThread { unsafe call() }.join()
             }
@@ -38,7 +38,7 @@ import Testing
     }
 }
 
-/// Checks the message of a program that has ended.
+/// Expects texts in the message of a program that has ended.
 func expect(
     _ result: ExitTest.Result?, says parts: String...,
     sourceLocation: Testing.SourceLocation = #_sourceLocation
@@ -56,7 +56,7 @@ enum LoopMember: String, Codable, CaseIterable {
     case run, runUntil, runBefore, runIn, acceptInput, limitDate
     case currentMode, getWaitPolicy, setWaitPolicy, getMeasuresHandlers, setMeasuresHandlers
 
-    /// The beginning and the end of its message.
+    /// The beginning and the end of the member's message.
     var message: (name: String, instead: String) {
         let add = "and add the \(noun) there"
         let remove = "and remove the \(noun) there"
@@ -121,7 +121,7 @@ enum LoopMember: String, Codable, CaseIterable {
     }
 }
 
-/// The members of inputs that are for the thread of the loop that they are in.
+/// The members of inputs that are for the thread of the input's loop.
 enum InputMember: String, Codable, CaseIterable {
     case fireDate = "Timer.fireDate"
     case tolerance = "Timer.tolerance"
@@ -138,7 +138,7 @@ enum InputMember: String, Codable, CaseIterable {
 
     /// Adds an input to a loop.
     ///
-    /// - Returns: The use of the member.
+    /// - Returns: A closure that uses the member.
     func prepare(in loop: RunLoop) -> () -> Void {
         let timer = Timer(timeInterval: .seconds(60), repeats: true) { _ in }
         loop.add(timer, forMode: .default)

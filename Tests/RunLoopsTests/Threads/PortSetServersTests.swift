@@ -5,10 +5,10 @@ import Testing
 
 @testable import RunLoops
 
-/// The table of the threads that serve port sets.
+/// The table of the thread that serves each port set.
 @Suite struct PortSetServersTests {
     @Test func `of threads that serve a set in turn the table names the last one, and no other`() throws {
-        // An identity that no set has, because identities of sets are addresses.
+        // An identity that no set has: identities of sets are addresses.
         let set: UInt = 1
         let server = Server()
         let goes = Gate()
@@ -18,7 +18,7 @@ import Testing
             if index == 0 {
                 PortSetServers.record(set, server.number, to: PortSetServers.thread) {
                     goes.open()
-                    // Enough time for the other thread to overtake this one, if it can.
+                    // Long enough for the other thread to overtake this one, if that were possible.
                     let end = ContinuousClock.now + .milliseconds(50)
                     while changed.count == 0 && .now < end {}
                 }

@@ -6,9 +6,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// The pair of fences of which one half costs nothing, in a process whose filter refuses the kernel's part.
+/// The pair of a light fence, which costs nothing, and a heavy one, in a process whose filter refuses the kernel's part.
 ///
-/// Each test runs in a process of its own, because a filter cannot be removed.
+/// Each test has a process of its own, because a filter cannot be removed.
 @Suite struct ProcessFenceTests {
     @Test func `a filter that refuses membarrier after the start ends no program`() async throws {
         try await #require(processExitsWith: .success) {
@@ -56,13 +56,13 @@ import Testing
     }
 }
 
-/// Two stores and two loads, round after round: each thread stores its own round, and loads the other thread's.
+/// Rounds of two stores and two loads: each thread stores the number of the round, and loads that of the other thread.
 private final class Board: Sendable {
     private let light = Atomic<Int>(0)
     private let heavy = Atomic<Int>(0)
     let lightSaw = Shared()
     let heavySaw = Shared()
-    /// The number of times that a thread has reached the start or the end of a round, for both threads together.
+    /// The number of times that the two threads together have reached the start or the end of a round.
     private let arrivals = Atomic<Int>(0)
 
     func playLight(_ round: Int) {

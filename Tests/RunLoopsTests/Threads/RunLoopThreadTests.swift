@@ -62,7 +62,7 @@ import Testing
             }
             loop.add(Timer(timeInterval: .seconds(3_600), repeats: false) { _ in }, forMode: inner)
             results.add(loop.run(in: inner))
-            // A run that begins after the stop ends at once.
+            // A run after the stop ends at once.
             results.add(loop.run(in: inner))
         }
         #expect(isInside.wait())
@@ -238,7 +238,7 @@ import Testing
     }
 
     @Test func `ten thousand threads leave no descriptor, no thread and no memory behind`() async {
-        // A process of its own that may hold few descriptors: a leak makes the initializer throw.
+        // In a process of its own with few descriptors, in which a leak would make the initializer throw.
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 64)
             try startAndEnd(500)
@@ -246,13 +246,13 @@ import Testing
             try startAndEnd(10_000)
             waitUntilThreads(threads)
             let grown = Allocations.bytesInUse - bytes
-            // A leak of one word for each thread would show.
+            // A leak of one word for each thread would exceed this.
             precondition(!Allocations.areCounted || grown < 40_000, "\(grown) bytes more")
         }
     }
 }
 
-/// Starts and ends this many threads, each of which does some work.
+/// Starts and ends a number of threads, each of which does some work.
 private func startAndEnd(_ count: Int) throws {
     for number in 0..<count {
         let thread = try RunLoopThread(name: "thread \(number)")
@@ -270,7 +270,7 @@ private func threadCount() -> Int {
     return line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0
 }
 
-/// Waits until the process has as many threads as before: a joined thread may still be on its way out.
+/// Waits until the process has this number of threads: a joined thread can still be ending.
 private func waitUntilThreads(_ count: Int) {
     let end = ContinuousClock.now + .seconds(30)
     while threadCount() > count {
@@ -281,22 +281,22 @@ private func waitUntilThreads(_ count: Int) {
 
 /// The policy and the nice value of the calling thread.
 private func schedulingOfThread() -> (policy: CInt, nice: Int) {
-    // Safe: the call takes no memory of ours.
+    // Safe: the call accesses no memory of this process.
     (sched_getscheduler(0), Int(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)))
 }
 
-/// Changes to a user without privileges.
+/// Changes to an unprivileged user.
 private func dropPrivileges() {
     if Child.canChangeUser { precondition(setuid(65_534) == 0, "root may become anybody") }
-    // RLIMIT_NICE and RLIMIT_RTPRIO, whose names Swift does not see.
+    // RLIMIT_NICE and RLIMIT_RTPRIO, which Swift does not import.
     for resource: UInt32 in [13, 14] {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-        // Safe: the kernel reads our own value.
+        // Safe: the kernel reads a local variable.
         _ = unsafe setrlimit(__rlimit_resource_t(resource), &limit)
     }
 }
 
-/// The processors that the calling thread may use, in the notation of the system.
+/// The processors that the calling thread can use, in the notation of the kernel.
 func usableProcessors() -> Substring {
     let status = contents(of: "/proc/thread-self/status").split(separator: "\n")
     return status.first { $0.hasPrefix("Cpus_allowed_list:") }?.split(separator: "\t").last ?? ""

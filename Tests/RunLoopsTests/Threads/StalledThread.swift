@@ -4,12 +4,12 @@
 
     @testable import RunLoops
 
-    /// A watcher that stalls its thread once, the first time that the thread comes to a race point.
+    /// A watcher that stalls its thread the first time that the thread reaches a race point.
     final class StalledThread: RacePointWatcher, @unchecked Sendable {
         private let stall: RacePoint
         private let isStalled = Gate()
         private let mayGoOn = Gate()
-        /// Only the watched thread uses this.
+        /// Used by the watched thread only.
         private var hasStalled = false
 
         init(at point: RacePoint) { stall = point }
@@ -21,7 +21,7 @@
             #expect(mayGoOn.wait())
         }
 
-        /// Waits until the watched thread is stalled.
+        /// Waits until the watched thread has stalled.
         func waitUntilStalled() { #expect(isStalled.wait()) }
 
         func goOn() { mayGoOn.open() }

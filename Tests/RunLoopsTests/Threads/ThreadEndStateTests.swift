@@ -7,16 +7,16 @@ import Testing
 
 /// Threads that do not return from their loop: a handler ends them by `pthread_exit`, or another thread cancels them.
 ///
-/// Waits for such a thread, or for its loop, end. Each test runs in a process of its own, because the
-/// references on the stack of such a thread are never released.
+/// A wait for such a thread, or for its loop, must end. Each test has a process of its own, because the references on the stack of
+/// such a thread are never released.
 @Suite struct ThreadEndStateTests {
-    /// The state of a thread when it ends.
+    /// The state in which a thread ends.
     enum State: String, CaseIterable, Codable {
         case block, timer, source, port, descriptor, observer, nestedRun, awaitedBlock, asleep,
             asleepInNestedRun
     }
 
-    /// The states that a sanitizer supports: the thread sanitizer does not support cancelled threads.
+    /// The states that a sanitizer supports: the thread sanitizer does not support the cancellation of threads.
     static let states = State.allCases.filter { Faults.bearCancelling || !isCancelled($0) }
 
     private static func isCancelled(_ state: State) -> Bool {
@@ -54,7 +54,7 @@ import Testing
         case performAndWait, join
     }
 
-    // Not under the address sanitizer: it may take frames that the cancellation has left for frames that are in use.
+    // Not with the address sanitizer, which can mistake frames that the cancellation has left for frames in use.
     @Test(arguments: Faults.bearCancelling && !Faults.areSlow ? Wait.allCases : [])
     func `a thread cancelled while it waits for another hangs no thread, and ends in its sleep`(
         wait: Wait
@@ -82,19 +82,19 @@ private func end(_ state: ThreadEndStateTests.State, countingFrom bound: Int) th
     try loop.performAndWait { RunLoop.current.waitPolicy = .park }
     try bringToItsEnd(thread, state, Gate())
     #expect(thread.join(before: .hang))
-    // The stack of the thread holds the pipe forever.
+    // The references on the thread's stack keep the pipe open for ever.
     #expect(openDescriptors(from: bound) == (state == .descriptor ? 2 : 0))
     withExtendedLifetime((thread, loop)) {}
 }
 
-/// Has a thread with a pending cancellation post to a sleeping loop.
+/// Has a thread with a pending cancellation perform a block on a sleeping loop.
 private func postWhileCancelled() throws {
     let target = try RunLoopThread(name: "asleep")
     try target.runLoop.performAndWait { RunLoop.current.waitPolicy = .park }
     waitUntilAsleep(target.runLoop)
     let hasRun = Gate()
     let poster = try BareThread {
-        // The thread would end at its next call that may block, and the write of a wake-up is such a call.
+        // The thread would end at its next call that can block, such as the write of a wake-up.
         pthread_cancel(pthread_self())
         target.runLoop.perform { hasRun.open() }
     }
@@ -102,7 +102,7 @@ private func postWhileCancelled() throws {
     poster.join()
 }
 
-/// Has a thread cancelled while its loop sleeps, and runs the loop once more at the thread's end.
+/// Cancels a thread while its loop sleeps, and runs the loop once more at the thread's end.
 private func runAtTheEnd(of state: ThreadEndStateTests.State) throws {
     let thread = try RunLoopThread(name: "short")
     let results = Log<RunLoop.RunResult>()
@@ -119,7 +119,7 @@ private func runAtTheEnd(of state: ThreadEndStateTests.State) throws {
     #expect(results.entries == [.stopped])
 }
 
-/// Has a thread cancelled while it waits for another one, which goes on.
+/// Cancels a thread while it waits for another thread, which continues.
 private func cancel(in wait: ThreadEndStateTests.Wait) throws {
     let (waiting, other) = (try RunLoopThread(name: "waiting"), try RunLoopThread(name: "other"))
     let handle = try waiting.runLoop.performAndWait { Handle(thread: pthread_self()) }
@@ -142,7 +142,7 @@ private func cancel(in wait: ThreadEndStateTests.Wait) throws {
     #expect(ThreadWait.graph.withLock { $0.isEmpty })
 }
 
-/// Has a thread end in a state, while other threads wait for it, for its loop, and for a port in the loop.
+/// Ends a thread in a state, while other threads wait for the thread, for its loop, and for a port in the loop.
 private func play(_ state: ThreadEndStateTests.State) throws {
     let thread = try RunLoopThread(name: "short")
     let loop = thread.runLoop
@@ -161,7 +161,7 @@ private func play(_ state: ThreadEndStateTests.State) throws {
     #expect(gone.wait())
     #expect(!loop.perform {})
     #expect(throws: PerformError.loopEnded) { try loop.performAndWait {} }
-    // The port outlives the loop, and so do the senders that wait for room in it.
+    // The port outlives the loop, and the senders still wait for room in it.
     full.invalidate()
     for waiter in waiters { waiter.join() }
 }
@@ -181,7 +181,7 @@ private func endThreads(_ states: [ThreadEndStateTests.State]) throws {
 private func waitFor(_ loop: RunLoop, _ port: Port<Int>, when begins: Gate) throws -> [BareThread] {
     let performer = try BareThread {
         #expect(begins.wait())
-        // The loop either has taken in the block, or has ended.
+        // The loop has accepted the block, or has ended.
         #expect(throws: PerformError.loopEnded) {
             try loop.performAndWait(inModes: [.init("never run")]) {}
         }

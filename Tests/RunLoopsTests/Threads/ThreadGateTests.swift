@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Waits at a gate, whose condition variable has another clock than the deadline.
+/// Waits at a gate, whose condition variable uses another clock than the deadline.
 @Suite struct ThreadGateTests {
     @Test func `a deadline that has passed leaves nothing to wait for`() {
         let now = Moment(nanoseconds: 1_000)
@@ -31,7 +31,7 @@ import Testing
         let deadline = Moment(nanoseconds: .random(in: 1...hour, using: &random))
         let sleepStart = Int64.random(in: 0...hour, using: &random)
         let sleepLength = Int64.random(in: 0...hour, using: &random)
-        // The condition's clock stands still while the machine is suspended; the deadline's clock does not.
+        // While the machine is suspended, the clock of the condition stops, and the clock of the deadline does not.
         var conditionTime: Int64 = 0
         var now: Moment {
             Moment(nanoseconds: conditionTime >= sleepStart ? conditionTime + sleepLength : conditionTime)

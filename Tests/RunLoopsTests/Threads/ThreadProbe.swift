@@ -1,7 +1,7 @@
 import CThreads
 import Glibc
 
-/// The kernel's view of a thread of this process.
+/// The state of a thread of this process, as the kernel reports it.
 struct ThreadProbe: Sendable {
     let number: CInt
 
@@ -11,19 +11,18 @@ struct ThreadProbe: Sendable {
     /// True if the thread sleeps in the kernel.
     var isAsleep: Bool { fields.first == "S" }
 
-    /// The time of the processor that the thread has used, to a hundredth of a second.
+    /// The processor time of the thread, with a resolution of a hundredth of a second.
     var processorTime: Duration {
         let ticks = fields.count > 12 ? [fields[11], fields[12]].compactMap { Int64($0) }.reduce(0, +) : 0
         return .milliseconds(ticks * 1_000 / Int64(sysconf(CInt(_SC_CLK_TCK))))
     }
 
-    /// The priority by which the kernel schedules the thread now: less than 0 for a real-time thread, and for
-    /// a thread that holds a lock which a real-time thread waits for.
+    /// The current priority of the thread in the kernel, which is negative if the thread is or blocks a real-time thread.
     var priority: Int? { fields.count > 15 ? Int(fields[15]) : nil }
 
     /// The fields of the thread's `stat` file, beginning with its state.
     ///
-    /// The name before that may contain any character.
+    /// The name, which precedes them, can contain any character.
     private var fields: [Substring] {
         let text = contents(of: "/proc/self/task/\(number)/stat")
         guard let end = text.lastIndex(of: ")") else { return [] }
@@ -33,7 +32,7 @@ struct ThreadProbe: Sendable {
 
 /// Returns the contents of a small file of the kernel.
 func contents(of path: String) -> String {
-    // Safe: the kernel only reads the path, and fills no more than the array.
+    // Safe: the kernel only reads the path, and fills at most the array.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 1 << 20)

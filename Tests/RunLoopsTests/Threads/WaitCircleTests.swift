@@ -4,7 +4,7 @@ import Testing
 
 @testable import RunLoops
 
-/// Circles of threads that wait for each other's loops are refused, and named.
+/// A wait that would close a circle of threads that wait for each other's loops fails, and names the circle.
 @Suite struct WaitCircleTests {
     @Test(arguments: [2, 3, 7]) func `a circle of any length is refused where it would be closed`(length: Int)
         throws
@@ -12,7 +12,7 @@ import Testing
         let threads = try (0..<length).map { try RunLoopThread(name: "loop \($0)") }
         let loops = threads.map(\.runLoop)
         let refused = Log<WaitCircle>()
-        // Each thread waits for the next one inside its own block, and the last one for the first.
+        // Each thread waits for the next one inside its own block. The last thread waits for the first.
         try climb(loops, from: 0) {
             let error = #expect(throws: PerformError.self) {
                 try loops[0].performAndWait { Issue.record("nobody can run this") }
@@ -24,7 +24,7 @@ import Testing
         #expect(Set(circle.waits.map(\.operation)) == ["RunLoop.performAndWait"])
         #expect(Set(circle.waits.map(\.fileID)) == ["RunLoopsTests/WaitCircleTests.swift"])
         #expect(Set(circle.waits.map(\.line)).count == 2)
-        // The refused circle has left no trace.
+        // The refused wait has left no trace.
         try climb(loops, from: 0) {}
         for thread in threads { thread.stop() }
         for thread in threads { thread.join() }
@@ -107,7 +107,7 @@ import Testing
         let (hasGivenUp, release) = (Gate(), Gate())
         two.runLoop.perform {
             #expect(hasGivenUp.wait())
-            // The other thread goes on, in a wait that the library does not know.
+            // The other thread continues in a wait that the library does not know.
             #expect(throws: PerformError.timedOut) {
                 try one.runLoop.performAndWait(before: .now + .milliseconds(5)) {}
             }
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func `a thread that has been served is not taken for one that waits`() throws {
-        // The thread that was served goes on at once, and waits for the other one, which may not have noticed yet.
+        // A thread that has been served continues at once, and waits for a thread that can still be marked as waiting.
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         for _ in 0..<2_000 {
             let done = Gate()
@@ -177,7 +177,7 @@ import Testing
             for (number, thread) in threads.enumerated() {
                 let next = threads[(number + 1) % length].runLoop
                 thread.runLoop.perform {
-                    // No loop can serve before all wait, so the circle exists in any order of arrival.
+                    // No loop can serve before all threads wait, so there is a circle in any order of arrival.
                     arrived.increment()
                     waitUntil("all are in their blocks") { arrived.count == length }
                     do { try next.performAndWait {} } catch PerformError.circle(let circle) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RunLoops
 
-/// The graph of waits, as a value: threads are numbers here, and thread *n* holds the loop *n*.
+/// The graph of waits as a value, in which threads are numbers, and thread *n* holds the loop *n*.
 @Suite struct WaitGraphTests {
     @Test func `a wait for a thread that does not wait closes no circle`() {
         var graph = WaitGraph()
@@ -111,9 +111,9 @@ import Testing
     }
 
     @Test func `among three threads, circles are found for all waits in all orders`() {
-        // One order is enough, because the choices contain each order under other numbers.
+        // One order suffices, because the choices include all orders under other numbers.
         for choice in 0..<512 {
-            // Three bits for each thread: the threads that it waits for.
+            // Three bits for each thread, which represent the threads for which it waits.
             check(
                 (0..<3).map { thread in
                     .enters(thread, (0..<3).filter { choice >> (3 * thread + $0) & 1 == 1 })
@@ -139,12 +139,12 @@ import Testing
         case leaves(Int)
     }
 
-    /// Plays events, and compares each answer with a search through a plain table.
+    /// Applies events, and compares each result with a search through a plain table.
     private func check(_ events: [Event]) {
         var graph = WaitGraph()
         var entered: [Int: ThreadWait] = [:]
         var table: [Int: [Int]] = [:]
-        // Counted, because an expectation for each step would take longer than the rest.
+        // Mistakes are counted, because an expectation for each step would take longer than the steps.
         var mistakes = 0
         for event in events {
             switch event {
@@ -176,7 +176,7 @@ import Testing
         #expect(mistakes == 0 && graph.isEmpty)
     }
 
-    /// The smallest number of waits that lead from a thread back to it; nil if none do.
+    /// The smallest number of waits that lead from a thread back to it, or nil if there is no such path.
     private func distance(from thread: Int, backIn table: [Int: [Int]]) -> Int? {
         var front: Set<Int> = [thread]
         for length in 1...20 {
@@ -192,6 +192,6 @@ import Testing
         }
     }
 
-    /// The threads of a circle: each wait has its thread's number as its line.
+    /// The thread of each wait, which is stored as the line of the wait.
     private func names(_ circle: [ThreadWait]) -> [Int] { circle.map { Int($0.origin.line) } }
 }

@@ -4,18 +4,18 @@ import Testing
 
 @testable import RunLoops
 
-/// Random blocks that wait for blocks of other loops, on six loops at once: all end, and none hangs.
+/// Random blocks that wait for blocks on other loops, on six loops at once, all of which must end.
 ///
 /// The environment variable RUNLOOPS_STRESS_GRAPHS sets the number of graphs.
 @Suite struct WaitingStressTests {
     private static let loopCount = 6
 
-    /// One block: the loop on which it runs, and the blocks that it waits for, one after the other.
+    /// A block, with its loop and the blocks for which it waits, one after another.
     private struct Step {
         let loop: Int
         var waits: [Step] = []
 
-        /// The text form of the chain, to play it again.
+        /// A text form of the block and its waits, with which a failure can be reproduced.
         var text: String {
             waits.isEmpty ? "\(loop)" : "\(loop)(\(waits.map(\.text).joined(separator: " ")))"
         }
@@ -63,7 +63,7 @@ import Testing
         for seed in 0..<graphCount / 4 {
             var random = SplitMix64(seed: UInt64(seed))
             let roots = (0..<Int.random(in: 2...4, using: &random)).map { _ in
-                // Each block waits only for loops with higher numbers.
+                // Each block waits for loops with higher numbers only.
                 randomStep(depth: 4, above: Int.random(in: -1...1, using: &random), climbs: true, &random)
             }
             guard let outcome = play(roots, on: crew, seed) else { return }
@@ -83,8 +83,8 @@ import Testing
             let path = (0..<8).map { _ in Int.random(in: 0..<Self.loopCount, using: &random) }
             var step = Step(loop: path[7])
             for loop in path.dropLast().reversed() { step = Step(loop: loop, waits: [step]) }
-            // The depth that the chain reaches before it comes to a loop in it that is not the last one. A
-            // wait for the last one runs at once.
+            // The depth at which the chain returns to one of its loops other than the last one. A wait for the last loop runs at
+            // once.
             var depth = 0
             while depth < 8,
                 depth == 0 || path[depth] == path[depth - 1] || !path[..<depth].contains(path[depth])
@@ -104,7 +104,7 @@ import Testing
     // MARK: - Making and playing graphs
 
     private var graphCount: Int {
-        // Safe: the environment is not changed while tests run.
+        // Safe: the environment does not change while tests run.
         let given = unsafe getenv("RUNLOOPS_STRESS_GRAPHS").flatMap { unsafe Int(String(cString: $0)) }
         return given ?? 10_000
     }
@@ -125,9 +125,9 @@ import Testing
         return step
     }
 
-    /// Gives the first blocks to their loops, all at once, and waits until all have run.
+    /// Performs the first blocks on their loops, all at once, and waits until all have run.
     ///
-    /// - Returns: The outcome of the waits; nil if some hang.
+    /// - Returns: The outcome of the waits, or nil if some hang.
     private func play(_ roots: [Step], on crew: [RunLoopThread], _ seed: Int) -> Outcome? {
         let ledger = Ledger()
         let gates = roots.map { _ in Gate() }
@@ -153,7 +153,7 @@ import Testing
                 ledger.outcome.withLock { outcome in
                     outcome.refused += 1
                     let loops = circle.waits.map(\.loop)
-                    // The circle begins at this loop, and no loop waits twice.
+                    // The circle begins with this loop, and contains each loop once.
                     if loops.first != crew[step.loop].runLoop || Set(loops).count != loops.count
                         || loops.count < 2 || loops[1] != crew[next.loop].runLoop
                     {
