@@ -7,7 +7,7 @@ import Testing
 /// A connection, and the other end of its socket as a plain descriptor.
 final class Pair {
     let connection: Connection
-    /// Non-blocking; closed with the pair.
+    /// Non-blocking, and closed with the pair.
     private(set) var peer: CInt
 
     init(_ options: Connection.Options = .init()) throws {
@@ -20,7 +20,7 @@ final class Pair {
 
     func send(_ text: String) throws { _ = try Loopback.write(Array(text.utf8), to: peer) }
 
-    /// The bytes that the connection has sent; empty at its end, nil if there are none.
+    /// Returns the bytes that the connection has sent, which are empty at its end, or nil if there are none.
     func read() throws -> String? {
         try Loopback.read(peer, atMost: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -37,7 +37,7 @@ final class Pair {
 final class Calls {
     var list: [String] = []
 
-    /// Sets all handlers of a connection; what is received is noted line by line.
+    /// Sets all handlers of a connection, and records the received bytes line by line.
     func watch(_ connection: Connection, limit: Int = 100) {
         connection.onFrame(.lines(upTo: limit)) { [self] _, line in list.append(text(line)) }
         connection.onConnect { [self] _ in list.append("connected") }

@@ -7,7 +7,7 @@ import Testing
 
 /// Connections are accepted on the loop, within the limits, from every kind of address.
 @Suite struct ListenerTests {
-    /// A loop with a listener that answers each line, and what has happened.
+    /// A loop with a listener that answers each line, and records of the connections.
     private final class Server {
         let loop: RunLoop
         let listener: Listener
@@ -32,7 +32,7 @@ import Testing
             }
         }
 
-        /// Runs until something holds.
+        /// Runs the loop until a condition holds.
         func run(until what: String, _ holds: () -> Bool) { loop.run(until: what, holds) }
     }
 
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// Connects with the library itself, sends a line, and expects it back.
+    /// Connects with a `Connection`, sends a line, and expects the same line.
     private func echo(_ loop: RunLoop, _ endpoint: Endpoint) throws -> SocketAddress? {
         let client = Connection.connect(to: endpoint)
         var answer = ""
@@ -108,7 +108,7 @@ import Testing
             #expect { _ = try Listener(.unix(path: path)) } throws: {
                 ($0 as? SystemError)?.code == EADDRINUSE
             }
-            // The copy keeps the file; without it the socket is no more.
+            // The duplicate keeps the file. It is closed at once, and then no socket listens at the file.
             _ = try first.duplicateSocket()
             first.invalidate()
             #expect(unsafe access(path, F_OK) == 0)
@@ -126,7 +126,7 @@ import Testing
             let path = scratch.path + "/\(round)"
             do {
                 let ended = try Listener(.unix(path: path))
-                // The copy keeps the file, as the kill of a process does.
+                // The duplicate keeps the file, as if a process had been killed.
                 _ = try ended.duplicateSocket()
                 ended.invalidate()
             }
@@ -139,7 +139,7 @@ import Testing
                     try #require((error as? SystemError)?.code == EADDRINUSE)
                     return
                 }
-                // The copy listens on until all threads have tried.
+                // The duplicate keeps listening until all threads have tried.
                 let socket = try listener.duplicateSocket().release()
                 sockets.withLock { $0.append(socket) }
             }
@@ -235,7 +235,7 @@ import Testing
             }
             #expect(server.listener.statistics.accepted == 3)
             #expect(server.listener.statistics.timesFull == 2)
-            // An end on another thread makes room, too.
+            // The program closes a connection, which makes room, too.
             let moved = server.connections[0]
             moved.close()
             server.run(until: "the fourth one is accepted") { server.listener.statistics.accepted == 4 }

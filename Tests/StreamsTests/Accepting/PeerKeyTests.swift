@@ -2,7 +2,7 @@ import Testing
 
 @testable import Streams
 
-/// Peers are told apart by the part of their address that they cannot choose.
+/// Peers are distinguished by the part of their address that they cannot choose.
 @Suite struct PeerKeyTests {
     private func key(_ host: String, port: UInt16 = 1) throws -> [UInt8]? {
         try #require(SocketAddress(host: host, port: port)).peerKey

@@ -3,9 +3,9 @@ import Testing
 
 @testable import Streams
 
-/// However a stream is cut into pieces, its frames are the same.
+/// The frames of a stream do not depend on the pieces in which it arrives.
 @Suite struct FrameScannerTests {
-    /// The frames in pieces that arrive one by one, and true if one is too long.
+    /// Returns the frames of pieces that arrive one by one, and true if a frame is too long.
     private func frames(
         _ framing: Framing, _ pieces: [[UInt8]]
     ) -> (frames: [[UInt8]], isTooLong: Bool, rest: Int) {
@@ -70,7 +70,7 @@ import Testing
         let bytes = (line + [13, 10]).map { [$0] }
         let result = frames(.lines(upTo: limit), bytes)
         #expect(result.isTooLong == (length > limit))
-        // With one more byte than may be there no more need be stored.
+        // One byte beyond the limit suffices to refuse the line.
         #expect(result.rest <= limit + 1)
         #expect(frames(.lines(upTo: limit), [line + [10]]).isTooLong == (length > limit))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Streams
 
-/// Written bytes are sent once, in order, however many the kernel takes at a time.
+/// Written bytes are sent once, in order, however many bytes the kernel accepts at a time.
 @Suite struct OutputQueueTests {
     @Test(arguments: 0..<300) func `bytes are sent in the order in which they were written`(seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -6,9 +6,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A connection is made, or ends with the reason for which it cannot be.
+/// A connection is made, or ends with the reason why it cannot be made.
 @Suite struct ConnectTests {
-    /// Adds a connection, and runs until it has ended.
+    /// Adds a connection to the loop, and runs the loop until the connection has ended.
     private func end(_ loop: RunLoop, _ connection: Connection) throws -> (
         Connection.EndReason, wasConnected: Bool
     ) {
@@ -60,7 +60,7 @@ import Testing
 
     @Test func `the addresses of a host are tried until one answers`() throws {
         try onLoopThread { loop in
-            // Only one of the two families of this name has a listener.
+            // Only one of the two address families of this name has a listener.
             let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
             let port = try #require(listener.localAddress.port)
             try loop.add(listener, forMode: .default) { accepted in
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `a connection that is not made in time ends`() throws {
         try LoopSimulation.run(seed: 1) { simulation in
-            // A listener whose backlog is full answers nobody.
+            // A listener with a full backlog does not answer.
             let (socket, port) = try Loopback.listen()
             defer { close(socket) }
             listen(socket, 0)
@@ -106,11 +106,11 @@ import Testing
             calls.watch(connection)
             connection.onConnect { _ in calls.list.append("connected") }
             try loop.add(connection, forMode: .default)
-            // The attempt has begun when the kernel has a connection for the listener. Its report is not served yet.
+            // When the listener's backlog has a connection, the attempt has succeeded. Its report has not been served yet.
             var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             while unsafe poll(&entry, 1, 0) == 0 { loop.run(in: .default, until: .now) }
             #expect(calls.list == [])
-            // As if a handler blocked the loop.
+            // As if a handler had blocked the loop.
             let end = ContinuousClock.now.advanced(by: .milliseconds(30))
             while ContinuousClock.now < end {}
             loop.settle()

@@ -5,9 +5,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A call that the kernel refuses is repeated, or ends the connection with a reason; no byte before it is lost.
+/// A refused system call is repeated, or ends the connection with a reason; no earlier byte is lost.
 @Suite struct ConnectionFaultTests {
-    /// Lets a connection meet one fault, and returns the reason with which it ends.
+    /// Refuses one system call of a connection, and returns the reason with which the connection ends.
     private func reason(_ call: Faults.Call, _ code: CInt) throws -> Connection.EndReason? {
         try onLoopThread { loop in
             let pair = try Pair()

@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A peer that breaks a limit, or is too slow, loses its connection with a reason, and memory stays bounded.
+/// A peer that exceeds a limit, or is too slow, loses its connection with a reason, and memory use stays bounded.
 @Suite struct ConnectionLimitTests {
     @Test func `a frame beyond its limit ends the connection`() throws {
         try onLoopThread { loop in

@@ -2,15 +2,15 @@ import Testing
 
 @testable import Streams
 
-/// Every state that a connection can come to, by every order of events, keeps its promises.
+/// The guarantees of a connection hold in every state that it can reach by any order of events.
 @Suite struct ConnectionMachineTests {
-    /// An event from outside: of the kernel, of a timer, or a call of the user's.
+    /// An event from the kernel or a timer, or a call of the user.
     private enum Event: CaseIterable {
         case connect, data, inputEnd, incompleteInputEnd, error, idle, linger, drain, pause, resume
         case write, sent, endOutput, closeAfterWriting, close, wantInputEnd, handlerReturns
     }
 
-    /// The machine with what its owner knows, and what has been told so far.
+    /// The state machine, with the state of its owner and the calls that were made.
     private struct State: Hashable {
         var machine: ConnectionMachine
         var hasUnsent = false
@@ -22,7 +22,7 @@ import Testing
         var calls = false
     }
 
-    /// Applies an event as the owner does, and takes the steps; with a handler left on the stack, if there is one and `stays`.
+    /// Applies an event as the owner does, and takes the steps; if `stays`, a called handler remains on the stack.
     private func apply(_ event: Event, to before: State, stays: Bool) -> State? {
         var state = before
         let isDead = state.machine.ended != nil

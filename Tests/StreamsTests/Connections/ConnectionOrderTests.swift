@@ -5,9 +5,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Random orders of what both ends do: no byte is lost or doubled, and the end is told once and last.
+/// In any order of actions at both ends, no byte is lost or duplicated, and the end is reported once and last.
 @Suite struct ConnectionOrderTests {
-    /// One connection that does random things in its handlers, and checks itself.
+    /// A connection that makes random calls in its handlers, and checks the calls of the handlers.
     private final class Actor {
         let pair: Pair
         var random: SplitMix64
@@ -50,7 +50,7 @@ import Testing
             return body()
         }
 
-        /// Something that a handler may do.
+        /// Makes a random call that is allowed in a handler.
         func act(_ loop: RunLoop) {
             let connection = pair.connection
             switch Int.random(in: 0..<12, using: &random) {
@@ -105,7 +105,7 @@ import Testing
                 default: loop.pass()
                 }
             }
-            // Both ends finish.
+            // Both ends finish the connection.
             actor.mayClose = false
             if !hasEndedSending { actor.pair.endSending() }
             let deadline = ContinuousClock.Instant.hang

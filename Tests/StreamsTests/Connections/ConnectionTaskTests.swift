@@ -4,9 +4,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Tasks of an actor that lives on the loop read, write and wait without handlers.
+/// Tasks of an actor on the loop read, write and wait without handlers.
 @Suite struct ConnectionTaskTests {
-    /// An actor on a loop, with one connection to a plain socket.
+    /// An actor on a loop with one connection to a plain socket.
     private actor Talker {
         private let loop: RunLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -41,7 +41,7 @@ import Testing
 
         /// Has a second sequence replace a first one that waits.
         ///
-        /// - Returns: The lines of the first one, and the line of the second one.
+        /// - Returns: The lines of the first sequence, and the line of the second.
         func replace() async throws -> (first: [String], second: String?) {
             let hasOne = Gate()
             async let first = lines { _ in hasOne.open() }

@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Bytes come and go on the loop's thread, and the end comes once.
+/// Bytes are received and sent on the loop's thread, and the end is reported once.
 @Suite struct ConnectionTests {
     @Test func `frames are handled in order, and answers are sent at the end of the pass`() throws {
         try onLoopThread { loop in
@@ -426,7 +426,7 @@ import Testing
             try pair.send("a\nb\nc\n")
             loop.settle()
             #expect(calls.list == ["a"])
-            // Both are reported in one pass, the one that resumes first.
+            // One pass reports both connections, first the one whose handler resumes the other.
             try other.send("resume\n")
             pair.endSending()
             loop.settle()

@@ -6,7 +6,7 @@ import Testing
 
 /// The code of the landing page and of the article "Connections".
 @Suite struct ConnectionsSnippets {
-    /// Talks to an echo server of the landing page.
+    /// Uses the echo server of the landing page.
     @Test func `an echo server echoes`() throws {
         let gate = Gate()
         let place = Log<UInt16>()
@@ -92,7 +92,7 @@ import Testing
     }
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 private func freePort() throws -> UInt16 {
     let listener = try Listener(.tcp(port: 0))
     defer { listener.invalidate() }
@@ -101,7 +101,7 @@ private func freePort() throws -> UInt16 {
 
 private func serveEcho(isReady: @escaping @Sendable (UInt16) -> Void) throws {
     let port = try freePort()
-    // Called by the run, when the server listens.
+    // The run performs this block when the server listens.
     RunLoop.current.perform { isReady(port) }
     let listener = try Listener(.tcp(port: port))
     try RunLoop.current.add(listener, forMode: .default) { accepted in

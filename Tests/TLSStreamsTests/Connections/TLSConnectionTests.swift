@@ -5,7 +5,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A connection with TLS behaves as one without.
+/// A connection with TLS behaves like one without TLS.
 @Suite struct TLSConnectionTests {
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `both ends are connected, talk, and end in order`(version: TLSVersion) throws {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// The transfer is larger than all buffers between, both ends pause, and each record has another size.
+    /// The transfer exceeds all buffers, both ends pause, and the records have different sizes.
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `a big transfer in both directions is exact`(version: TLSVersion) throws {
         try onLoopThread { loop in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// With TLS 1.3, the server's tickets come after the client's notice of the end.
+    /// With TLS 1.3, the server's tickets arrive after the client's notice of the end.
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `an end of the output leaves the input open`(version: TLSVersion) throws {
         try onLoopThread { loop in
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    /// The kernel does not report what OpenSSL has read ahead, with the end of the client's hand-shake.
+    /// The kernel does not report bytes that OpenSSL has read ahead with the end of the client's hand-shake.
     @Test func `bytes that were read ahead reach a handler that is set later, and one that pauses`() throws {
         try onLoopThread { loop in
             let ends = try Loopback.pair()

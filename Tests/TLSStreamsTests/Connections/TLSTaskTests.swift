@@ -5,7 +5,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Tasks on the loop use a connection with TLS as any other.
+/// Tasks on the loop use a connection with TLS like any other.
 @Suite struct TLSTaskTests {
     private actor Talker {
         private let loop: RunLoop
@@ -28,7 +28,7 @@ import Testing
             return count
         }
 
-        /// Sends lines, and returns the number of bytes that come back.
+        /// Sends lines, and returns the number of received bytes.
         func talk(_ socket: CInt, _ context: TLSClientContext, name: String = "localhost") async throws
             -> Int
         {
@@ -43,7 +43,7 @@ import Testing
             return count
         }
 
-        /// Waits for a connection whose peer says nothing, and is cancelled meanwhile.
+        /// Waits for a connection whose peer sends nothing, until the task is cancelled.
         func wait(_ socket: CInt, _ context: TLSServerContext, _ begun: Gate) async throws {
             let connection = try Connection(OwnedDescriptor(socket), tls: context)
             try loop.add(connection, forMode: .default)

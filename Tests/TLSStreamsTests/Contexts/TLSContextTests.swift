@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Identities, trust and contexts: what they refuse, and how they are replaced.
+/// Identities, trust and contexts: their errors, and their replacement.
 @Suite struct TLSContextTests {
     private func problem(_ body: () throws(TLSSetupError) -> Void) -> TLSSetupError.Problem? {
         do throws(TLSSetupError) {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Clients connect one after another while the certificate is replaced on another thread, many times.
+    /// Clients connect one after another while another thread replaces the certificate many times.
     @Test func `a reload under load drops no connection, and later ones have the new certificate`()
         throws
     {
@@ -94,7 +94,7 @@ import Testing
         }
         try onLoopThread { loop in
             let client = try Certificates.client()
-            // These live through all reloads.
+            // These connections stay open during all reloads.
             let old = try (0..<3).map { _ in try SecurePair(server: context, client: client) }
             for pair in old { try pair.connect(loop) }
             let names = old.map { $0.client.tls?.peerCertificate?.commonName }
@@ -160,14 +160,14 @@ import Testing
         #expect(second?.message.contains("Connection.init: \"\" can be no name of a server") == true)
     }
 
-    /// A pair of sockets with 1,000 connections would need 2,000 descriptors.
+    /// Two sockets for each of 1,000 connections would need 2,000 descriptors.
     @Test func `connections with TLS leave no descriptor behind`() async {
         await #expect(processExitsWith: .success) {
             try onLoopThread { loop in
                 let (server, client) = (try Certificates.server(), try Certificates.client())
                 var limit = rlimit(rlim_cur: 128, rlim_max: 128)
                 let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-                // Safe: the kernel reads our own value.
+                // Safe: the kernel reads a local variable.
                 #expect(unsafe setrlimit(resource, &limit) == 0)
                 for index in 0..<200 {
                     let name = index % 3 == 0 ? "wrong.test" : "localhost"

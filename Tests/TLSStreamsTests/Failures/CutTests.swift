@@ -6,13 +6,13 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A stream of TLS that is cut, changed or slow ends with a cause, and is never taken for a complete one.
+/// A TLS stream that is cut, changed or slow ends with a cause, and is never mistaken for a complete one.
 @Suite struct CutTests {
-    /// A relay between a client and a server, each at a pair of sockets of its own; the test's thread moves the bytes.
+    /// A relay between a client and a server, each with its own pair of sockets, whose bytes the test's thread moves.
     private final class Relay {
         let pair: SecurePair
         private var near: (client: CInt, server: CInt)
-        /// The number of bytes that were moved to the server and to the client.
+        /// The numbers of bytes that were moved to the server and to the client.
         private(set) var moved = (0, 0)
 
         init(_ options: Connection.Options = .init()) throws {
@@ -23,7 +23,7 @@ import Testing
 
         deinit { cut() }
 
-        /// Moves what is there, up to a number of bytes in all, in each direction.
+        /// Moves the available bytes in both directions, up to a total for each direction.
         func move(toServer: Int, toClient: Int, change: (inout [UInt8]) -> Void = { _ in }) throws {
             moved.0 += try Relay.copy(near.client, near.server, toServer - moved.0, change)
             moved.1 += try Relay.copy(near.server, near.client, toClient - moved.1, change)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Moves bytes and runs the loop until nothing moves any more.
+    /// Moves bytes and runs the loop until there are no more bytes to move.
     private func settle(_ relay: Relay, _ loop: RunLoop, toServer: Int = .max, toClient: Int = .max)
         throws
     {
@@ -183,7 +183,7 @@ import Testing
                 var bytes = (0..<Int.random(in: 1...600, using: &random)).map { _ in
                     UInt8.random(in: 0...255, using: &random)
                 }
-                // Many begin as a record of a hand-shake does.
+                // Many of these begin like a record of a hand-shake.
                 if Bool.random(using: &random) {
                     let header: [UInt8] = [22, 3, 1, UInt8(bytes.count >> 8), UInt8(bytes.count & 255), 1]
                     bytes = header + bytes

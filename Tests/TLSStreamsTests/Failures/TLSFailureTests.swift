@@ -5,9 +5,9 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Each failure of a hand-shake has its cause, on both sides.
+/// Each failure of a hand-shake has its cause at both ends.
 @Suite struct TLSFailureTests {
-    /// Fails a hand-shake, and checks the causes.
+    /// Makes a hand-shake fail, and checks the causes.
     private func check(
         _ client: TLSError.Cause?, _ server: TLSError.Cause?, foundBy finder: Finder,
         name: String = "localhost",
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// The issuers of the system do not include the tests' authority.
+    /// The system's issuers do not include the authority of the tests.
     @Test func `a certificate whose issuer the system does not trust`() throws {
         try check(.unknownIssuer, .unknownIssuer, foundBy: .client) {
             (try Certificates.server(), try TLSClientContext())

@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Clients and servers that others wrote: OpenSSL's, and curl.
+/// Clients and servers of other projects: those of OpenSSL, and curl.
 @Suite(.serialized) struct OtherPeerTests {
     private static func openssl(_ port: UInt16, _ arguments: [String] = []) throws -> Tool {
         try Tool(
@@ -36,7 +36,7 @@ import Testing
             #expect(text.contains("Compression: NONE"))
             #expect(
                 text.contains("Secure Renegotiation IS") == (version == "-tls1_2") || version == "-tls1_3")
-            // The line Q ends it, with a notice.
+            // The line Q ends the client, which sends a notice of the end.
             tool.write("Q\n")
             loop.run(until: "it has ended") { server.hasServed }
             #expect(server.connections[0].calls.reason == .peerClosed)
@@ -135,7 +135,7 @@ import Testing
 
     // MARK: - Our client
 
-    /// Runs a body with OpenSSL's server at a port.
+    /// Runs a body with OpenSSL's server, which listens at a port.
     private func withServer(
         _ arguments: [String], in directory: String? = nil,
         _ body: @escaping @Sendable (RunLoop, UInt16) throws -> Void
@@ -202,7 +202,7 @@ import Testing
             var count = 0
             var isSame = true
             connection.onReceive { _, bytes in
-                // Safe: the bytes are looked at during the call.
+                // Safe: the bytes are read during the call.
                 if unsafe bytes.withUnsafeBytes({ unsafe $0.contains { $0 != 0x61 } }) { isSame = false }
                 count += bytes.byteCount
                 return bytes.byteCount

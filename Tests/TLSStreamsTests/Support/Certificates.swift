@@ -3,27 +3,27 @@ import Glibc
 import TLSStreams
 import TestSupport
 
-/// Certificates that the `openssl` program has made for the tests of this process, in a directory of their own.
+/// Certificates that the `openssl` program has made for the tests of this process, in their own directory.
 struct Certificates: Sendable {
-    /// The identities, each of a certificate and a key of the same name.
+    /// The identities, each of which consists of a certificate and a key with the same name.
     enum Name: String {
         /// For `localhost` and `127.0.0.1`.
         case server
-        /// For `localhost`, too.
+        /// For `localhost`, like `server`.
         case second
-        /// For `other.test`, and `*.many.test`.
+        /// For `other.test` and `*.many.test`.
         case other
         case expired
         case future
-        /// For `localhost`, by an issuer that nothing trusts.
+        /// For `localhost`, from an issuer that no client trusts.
         case foreign
-        /// The client `alice`.
+        /// For the client `alice`.
         case client
     }
 
     private let directory: ScratchDirectory
 
-    /// Made when first used; removed when the process exits.
+    /// Made at the first use, and removed when the process exits.
     static let shared: Certificates = {
         do {
             let made = try Certificates()
@@ -65,10 +65,9 @@ struct Certificates: Sendable {
         guard tool.exitCode == 0 else { throw CocoaError(.fileNoSuchFile) }
     }
 
-    /// The path of a file.
     static func path(_ file: String) -> String { shared.directory.path + "/" + file }
 
-    /// The path of the authority's certificate.
+    /// The path of the certificate of the authority.
     static var authority: String { path("ca.pem") }
 
     static func identity(_ name: Name) throws -> TLSIdentity {
@@ -84,7 +83,7 @@ struct Certificates: Sendable {
         return try TLSServerContext(identity(name), options: options)
     }
 
-    /// A client that trusts the tests' authority.
+    /// A client context that trusts the tests' authority.
     static func client(
         _ change: (inout TLSClientContext.Options) throws -> Void = { _ in }
     ) throws -> TLSClientContext {

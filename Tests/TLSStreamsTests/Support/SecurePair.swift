@@ -6,7 +6,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// A client and a server on one loop, each at its end of a pair of sockets.
+/// A client and a server on one loop, connected by a pair of sockets.
 final class SecurePair {
     let client: Connection
     let server: Connection
@@ -37,7 +37,7 @@ final class SecurePair {
         loop.run(until: "both have ended") { clientCalls.reason != nil && serverCalls.reason != nil }
     }
 
-    /// Has the client read the tickets of the server: a socket that is closed with unread bytes resets its peer.
+    /// Lets the client read the server's tickets, because a socket that is closed with unread bytes resets its peer.
     func takeTickets(_ loop: RunLoop) { for _ in 0..<5 { loop.pass() } }
 
     func connect(_ loop: RunLoop) throws {
@@ -51,7 +51,7 @@ final class Calls {
     var list: [String] = []
     var reason: Connection.EndReason?
 
-    /// Sets all handlers of a connection; what is received is noted line by line.
+    /// Sets all handlers of a connection, and records the received bytes line by line.
     func watch(_ connection: Connection) {
         connection.onFrame(.lines(upTo: 1_000_000)) { [self] _, line in
             // Safe: the text is copied during the call.
@@ -66,7 +66,7 @@ final class Calls {
         }
     }
 
-    /// The failure of TLS that the connection has ended with.
+    /// The TLS error with which the connection has ended, or nil.
     var error: TLSError? {
         if case .tls(let error) = reason { error } else { nil }
     }

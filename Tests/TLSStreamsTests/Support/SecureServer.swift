@@ -4,14 +4,14 @@ import TLSStreams
 import TestExpectations
 import TestSupport
 
-/// A listener whose connections speak TLS, on the loop of the test.
+/// A listener for TLS connections on the loop of the test.
 final class SecureServer {
     let port: UInt16
     private let listener: Listener
-    /// The connections that were accepted, also those that have ended.
+    /// All accepted connections, including those that have ended.
     private(set) var connections: [(connection: Connection, calls: Calls)] = []
 
-    /// Listens; `serve` sets the handlers of a connection, in place of those that note what is called.
+    /// Starts to listen; `serve` sets the handlers of a connection, instead of those that record their calls.
     init(
         _ loop: RunLoop, _ context: TLSServerContext,
         _ serve: @escaping (Connection, Calls) -> Void = { _, _ in }
@@ -33,7 +33,7 @@ final class SecureServer {
     /// True if at least one connection was accepted, and all have ended.
     var hasServed: Bool { !connections.isEmpty && connections.allSatisfy { $0.calls.reason != nil } }
 
-    /// Answers each line with the line.
+    /// Answers each line with the same line.
     static func echo(_ connection: Connection, _ calls: Calls) {
         connection.onFrame(.lines()) { connection, line in
             connection.write(line)
@@ -41,7 +41,7 @@ final class SecureServer {
         }
     }
 
-    /// Answers a request of HTTP with a body, and closes; notes the number of bytes that come after the header.
+    /// Answers an HTTP request with a body and closes the connection, and records the number of bytes behind the header.
     static func http(_ body: [UInt8]) -> (Connection, Calls) -> Void {
         { connection, calls in
             var length = 0

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// A program that others wrote, run to its end or until the test is done with it.
+/// A program of another project, which runs to its end or until the test stops it.
 final class Tool {
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
 
-    /// Starts a program; what it writes to standard error counts as its output if `takesErrors` is true.
+    /// Starts a program, whose standard error is part of its output if `takesErrors` is true.
     init(
         _ name: String, _ arguments: [String], takesErrors: Bool = false, in directory: String? = nil
     ) throws {
@@ -27,35 +27,35 @@ final class Tool {
 
     var isRunning: Bool { process.isRunning }
 
-    /// The exit code, once the program has ended.
+    /// The exit code of the program, which must have ended.
     var exitCode: Int32 { process.terminationStatus }
 
     func stop() {
-        // The program inherits that this thread blocks SIGTERM.
+        // SIGTERM would have no effect: the program inherits the signal mask of this thread, which blocks it.
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
 
-    /// Waits for the end, and takes what was written.
+    /// Waits for the end of the program, and returns its output.
     func bytes() -> [UInt8] {
         let bytes = [UInt8](output.fileHandleForReading.readDataToEndOfFile())
         process.waitUntilExit()
         return bytes
     }
 
-    /// The text that was written so far and not taken.
+    /// Returns the output since the last call.
     func written() -> String {
         let descriptor = output.fileHandleForReading.fileDescriptor
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         defer { _ = fcntl(descriptor, F_SETFL, 0) }
         var part = [UInt8](repeating: 0, count: 65_536)
-        // Safe: the kernel fills our own array.
+        // Safe: the kernel fills a local array.
         let count = unsafe read(descriptor, &part, part.count)
         return String(decoding: part.prefix(max(0, count)), as: UTF8.self)
     }
 }
 
-/// The bytes of files.
+/// The contents of files.
 enum Files {
     static func read(_ path: String) throws -> [UInt8] {
         try [UInt8](Data(contentsOf: URL(filePath: path)))
