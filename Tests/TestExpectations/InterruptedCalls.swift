@@ -1,14 +1,14 @@
 public import TestSupport
 internal import Testing
 
-/// Has calls of a kind interrupted while something is done, which makes as many, and one more.
+/// Interrupts system calls of a kind during a closure, and expects that the closure repeats them.
 ///
 /// - Parameters:
-///   - call: The kind.
-///   - times: The number of calls that are interrupted.
-///   - body: Makes the calls.
-/// - Returns: The result of the body.
-/// - Throws: The error of the body.
+///   - call: The kind of system call.
+///   - times: The number of calls to interrupt. The closure makes one more.
+///   - body: The closure that makes the calls.
+/// - Returns: The result of the closure.
+/// - Throws: The error of the closure.
 public func interrupted<Result: ~Copyable>(
     _ call: Faults.Call, times: Int = 3, _ body: () throws -> Result
 ) rethrows -> Result {

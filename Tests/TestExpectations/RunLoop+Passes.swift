@@ -6,9 +6,9 @@ extension RunLoop {
     /// - Parameter mode: The mode.
     public func pass(in mode: Mode = .default) { run(in: mode, until: .distantPast) }
 
-    /// Makes passes until one finds no source or port to serve.
+    /// Makes passes until a pass serves no source or port.
     ///
-    /// One pass serves two messages for sure, and more only as long as its time lasts.
+    /// A pass serves at least two messages, and more while it has time.
     ///
     /// - Parameter mode: The mode.
     public func settle(in mode: Mode = .default) {

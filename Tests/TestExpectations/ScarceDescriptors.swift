@@ -3,17 +3,17 @@ internal import RunLoops
 internal import TestSupport
 internal import Testing
 
-// The kernel's refusals to a process of a test's own that has few descriptors left.
+// The kernel's refusals in a process of a test's own, which has few descriptors left.
 
-/// The count of numbers from the bound on while nothing is refused.
+/// The number of descriptors from the bound on that are allowed while nothing is refused.
 private let plenty = 900
 
-/// Finds a number above all that are taken, and refuses the process none from there on.
+/// Finds a number above all used descriptors, and allows the process all numbers up to some distance above it.
 ///
-/// The child of a test run has some of its parent's, with gaps between, and they are as high as the parent has many.
+/// The child of a test run has some descriptors of its parent, with gaps between them, and with numbers as high as the parent's.
 ///
-/// - Returns: The number.
-/// - Throws: If the limit cannot be set.
+/// - Returns: The number, which is the bound.
+/// - Throws: An error if the limit cannot be set.
 public func boundOfDescriptors() throws -> Int {
     try warmUpRuntime()
     let taken = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { CInt($0) }
@@ -22,13 +22,13 @@ public func boundOfDescriptors() throws -> Int {
     return bound
 }
 
-/// Lifts the limit again.
+/// Restores the limit that `boundOfDescriptors()` has set.
 ///
 /// - Parameter bound: The bound.
-/// - Throws: If the limit cannot be set.
+/// - Throws: An error if the limit cannot be set.
 public func refuseNoDescriptors(from bound: Int) throws { try limitDescriptors(to: bound + plenty) }
 
-/// Takes all free numbers below a bound.
+/// Opens descriptors until all numbers below a bound are used.
 ///
 /// - Parameter bound: The bound.
 public func fillDescriptors(below bound: Int) {
@@ -39,23 +39,23 @@ public func fillDescriptors(below bound: Int) {
     }
 }
 
-/// Counts the numbers from the bound on that are taken.
+/// Counts the used numbers from a bound on.
 ///
 /// - Parameter bound: The bound.
-/// - Returns: The count.
+/// - Returns: The number of open descriptors.
 public func openDescriptors(from bound: Int) -> Int {
     (bound..<bound + plenty).count { fcntl(CInt($0), F_GETFD) != -1 }
 }
 
-/// Creates something while few numbers are free from the bound on, and none below it.
+/// Calls a closure while few numbers from the bound on are free, and none below it.
 ///
-/// No longer than that: the runtime would not survive it if it needed one.
+/// The limit lasts no longer than the call, because the runtime would fail without a descriptor that it needs.
 ///
 /// - Parameters:
 ///   - bound: The bound.
-///   - free: The count of free numbers.
-///   - create: Creates it.
-/// - Returns: The code of the error that the creation has thrown; nil if it succeeded.
+///   - free: The number of free descriptors.
+///   - create: The closure, which creates an object.
+/// - Returns: The code of the error that the closure has thrown, or nil if it succeeded.
 public func refusal(_ bound: Int, free: Int, _ create: () throws -> Void) -> CInt? {
     do {
         fillDescriptors(below: bound)

@@ -3,10 +3,10 @@ public import RunLoops
 internal import TestSupport
 internal import Testing
 
-/// Waits, without a gate, until something holds that other threads bring about.
+/// Waits, without a gate, until other threads make a condition true.
 ///
 /// - Parameters:
-///   - what: The condition in words, for the issue that is recorded if it never holds.
+///   - what: The condition in words, for the issue that is recorded if it never becomes true.
 ///   - holds: The condition.
 public func waitUntil(_ what: String, _ holds: () -> Bool) {
     let end = ContinuousClock.Instant.hang
@@ -19,14 +19,14 @@ public func waitUntil(_ what: String, _ holds: () -> Bool) {
     }
 }
 
-/// Waits until something holds that tasks bring about, which need the threads of the pool.
+/// Waits until tasks make a condition true, and leaves the threads of the pool to them.
 ///
 /// - Parameters:
-///   - what: The condition in words, for the issue that is recorded if it never holds.
+///   - what: The condition in words, for the issue that is recorded if it never becomes true.
 ///   - holds: The condition.
 public func yieldUntil(_ what: String, _ holds: () -> Bool) async {
     let end = ContinuousClock.Instant.hang
-    // Between two turns of this task all others have theirs, and those may be long.
+    // Between two turns of this task, all other tasks have a turn, and those can be long.
     var turns = 0
     while !holds() {
         if turns > 1_000, ContinuousClock.now > end {
@@ -38,10 +38,10 @@ public func yieldUntil(_ what: String, _ holds: () -> Bool) async {
     }
 }
 
-/// Calls a function in a handler, which cannot throw: an error is an issue of the test.
+/// Calls a function in a handler, which cannot throw, and records an error as an issue of the test.
 ///
 /// - Parameter body: The function.
-/// - Returns: Its result; nil if it has thrown.
+/// - Returns: The result of the function, or nil if it has thrown.
 @discardableResult
 public func recorded<Result>(_ body: () throws -> Result) -> Result? {
     do { return try body() } catch {
@@ -51,10 +51,10 @@ public func recorded<Result>(_ body: () throws -> Result) -> Result? {
 }
 
 extension RunLoop {
-    /// Runs in the default mode until something holds.
+    /// Runs the loop in the default mode until a condition is true.
     ///
     /// - Parameters:
-    ///   - what: The condition in words, for the issue that is recorded if it never holds.
+    ///   - what: The condition in words, for the issue that is recorded if it never becomes true.
     ///   - holds: The condition.
     public func run(until what: String, _ holds: () -> Bool) {
         let end = ContinuousClock.Instant.hang

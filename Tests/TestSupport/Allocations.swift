@@ -2,14 +2,14 @@ internal import CAllocations
 
 /// Counts of allocations.
 public enum Allocations {
-    /// False under a sanitizer, which has an allocator of its own.
+    /// False with a sanitizer, which has an allocator of its own.
     public static var areCounted: Bool { allocations_are_counted() }
 
-    /// Counts the allocations that the calling thread makes in a block.
+    /// Counts the allocations of the calling thread during a closure.
     ///
-    /// - Parameter body: The block.
-    /// - Returns: The number.
-    /// - Throws: The error of the block.
+    /// - Parameter body: The closure.
+    /// - Returns: The number of allocations.
+    /// - Throws: The error of the closure.
     public static func count(_ body: () throws -> Void) rethrows -> Int {
         let before = allocations_of_thread()
         try body()
@@ -21,16 +21,16 @@ public enum Allocations {
 
     /// The number of bytes that the process has allocated and not freed.
     ///
-    /// Of use only in a process of the test's own.
+    /// This is meaningful only in a process of a test's own.
     public static var bytesInUse: Int { Int(allocations_bytes_in_use()) }
 }
 
-/// True if the tests are optimized.
+/// True if the tests are optimised.
 ///
-/// Otherwise closures and `for` loops allocate, too.
+/// In an unoptimised build, closures and `for` loops allocate memory, too.
 public var isOptimized: Bool {
     var isOptimized = true
-    // The condition of an assertion is not evaluated in optimized code.
+    // The condition of an assertion is not evaluated in an optimised build.
     assert(
         {
             isOptimized = false; return true

@@ -1,12 +1,12 @@
-/// Reports its own destruction.
+/// An object that reports its destruction.
 ///
-/// A block or a handler captures one, so that a test sees when it is released.
+/// A block or a handler captures a canary, so that a test notices its release.
 public final class Canary: Sendable {
     private let onEnd: @Sendable () -> Void
 
     /// Makes a canary.
     ///
-    /// - Parameter onEnd: Called when it is destroyed, on the thread that does so.
+    /// - Parameter onEnd: Called when the canary is destroyed, on the thread that destroys it.
     public init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = onEnd }
 
     /// Makes a canary that opens a gate when it is destroyed.
@@ -16,6 +16,6 @@ public final class Canary: Sendable {
 
     deinit { onEnd() }
 
-    /// Does nothing: a closure that calls it captures the canary.
+    /// Does nothing, but makes a closure that calls it capture the canary.
     public func sing() {}
 }

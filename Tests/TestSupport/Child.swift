@@ -1,18 +1,18 @@
 internal import CForking
 internal import Glibc
 
-/// A child process that a test has made.
+/// A child process of a test.
 public struct Child: Sendable {
-    /// Its number.
+    /// The process ID of the child.
     public let processID: CInt
 
-    /// The end of a child.
+    /// The ways in which a child ends.
     public enum Ending: Hashable, Sendable {
-        /// With this exit code.
+        /// The child exited with this code.
         case exited(CInt)
-        /// By this signal.
+        /// This signal ended the child.
         case killed(CInt)
-        /// Other code has waited for it.
+        /// Other code has reaped the child.
         case unknown
     }
 
@@ -21,10 +21,10 @@ public struct Child: Sendable {
         self.processID = processID
     }
 
-    /// Forks the test's process.
+    /// Forks the process of the test.
     ///
-    /// - Parameter body: The closure that the child runs on its only thread; its result is the exit code. It does as little as
-    ///   it can, unless the process has no other threads: their locks stay held. `SIGALRM` ends a child that hangs.
+    /// - Parameter body: The closure that the child runs on its only thread, and whose result is the exit code. If the process has
+    ///   other threads, whose locks may be held, the closure does as little as possible. `SIGALRM` ends a child that hangs.
     public init(_ body: () -> CInt) {
         guard let child = Child.fork() else {
             Child.endThisIfItHangs()
@@ -33,21 +33,21 @@ public struct Child: Sendable {
         self = child
     }
 
-    /// True if a child of this process can become a process of another user: the administrator's can, if there are other users.
+    /// True if a child of this process can change its user, which an administrator's child can if there are other users.
     public static let canChangeUser = geteuid() == 0 && Child { setuid(65_534) }.wait() == .exited(0)
 
     /// Starts a shell.
     ///
     /// - Parameters:
     ///   - command: The command.
-    ///   - inheritsMask: True if it blocks the signals that this thread blocks. The threads of the pool that tests run on, and
-    ///     those that they start, block nearly all signals.
+    ///   - inheritsMask: True if the shell blocks the signals that this thread blocks. The threads of the pool on which tests run,
+    ///     and the threads that they start, block nearly all signals.
     public init(shell command: String, inheritsMask: Bool = false) {
         // Safe: the function only reads the string.
         self.init(processID: unsafe forking_spawn(command, inheritsMask))
     }
 
-    /// Forks the test's process, and returns twice.
+    /// Forks the process of the test, and returns in both processes.
     ///
     /// - Returns: The child, or nil in the child.
     public static func fork() -> Child? {
@@ -55,12 +55,12 @@ public struct Child: Sendable {
         return processID == 0 ? nil : Child(processID: processID)
     }
 
-    /// Has this process ended by `SIGALRM` if it hangs.
+    /// Makes `SIGALRM` end this process if it hangs.
     ///
-    /// - Parameter seconds: After how long.
+    /// - Parameter seconds: The time after which the signal is sent.
     public static func endThisIfItHangs(seconds: Int = 60) { forking_end_after(CUnsignedInt(seconds)) }
 
-    /// Makes this process a shell.
+    /// Replaces this process by a shell.
     ///
     /// - Parameter command: The command.
     public static func exec(_ command: String) -> Never {
@@ -68,12 +68,12 @@ public struct Child: Sendable {
         unsafe forking_exec(command)
     }
 
-    /// Ends the calling thread, and the process if it was its last one.
+    /// Ends the calling thread, and the process if this was its last thread.
     public static func endThread() -> Never { forking_end_thread() }
 
-    /// Waits until the child has ended, and takes its status.
+    /// Waits until the child has ended, and reaps it.
     ///
-    /// - Returns: Its end.
+    /// - Returns: The ending of the child.
     @discardableResult
     public func wait() -> Ending {
         let status = forking_wait(processID)

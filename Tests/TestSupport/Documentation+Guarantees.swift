@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension Documentation {
-    /// The sentences of the list under the heading "Guaranteed".
+    /// Returns the sentences of the list under the heading "Guaranteed".
     ///
     /// - Parameter text: The text of an article.
-    /// - Returns: The sentences in order, each on one line; none if there is no such heading.
+    /// - Returns: The sentences in order, each on one line; empty if there is no such heading.
     public static func guarantees(in text: String) -> [String] {
         let parts = text.components(separatedBy: "## Guaranteed\n")
         guard parts.count == 2, let section = parts[1].components(separatedBy: "\n## ").first else {

@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// The package's pages, and the code in them.
+/// The pages of the package, and the code in them.
 public enum Documentation {
-    /// The package's directory, with a slash at the end.
+    /// The directory of the package, with a slash at the end.
     public static let root = String(#filePath.dropLast("Tests/TestSupport/Documentation.swift".count))
 
-    /// A piece of Swift: what it imports, and the rest without white space.
+    /// A block of Swift code, divided into its imports and the other lines without white space.
     public struct Block: Sendable {
-        /// The piece as it stands there.
+        /// The text of the block.
         public let text: String
-        /// Its lines that import something.
+        /// The lines that import modules.
         public let imports: Set<String>
         /// All other lines, without white space.
         public let body: String
 
-        /// Takes a piece apart.
+        /// Divides a block.
         ///
-        /// - Parameter text: The piece.
+        /// - Parameter text: The text of the block.
         public init(_ text: String) {
             self.text = text
             let lines = text.components(separatedBy: "\n")
@@ -29,22 +29,22 @@ public enum Documentation {
         }
     }
 
-    /// The articles of a module.
+    /// Finds the articles of a module.
     ///
-    /// - Parameter module: Its name.
-    /// - Returns: Where they are, from the package's directory.
-    /// - Throws: If they cannot be read.
+    /// - Parameter module: The name of the module.
+    /// - Returns: The paths of the articles, relative to the package's directory.
+    /// - Throws: An error if the directory cannot be read.
     public static func articles(of module: String) throws -> [String] {
         try files(under: "Sources/\(module)/\(module).docc", endingIn: ".md")
     }
 
-    /// The blocks of Swift of a page that no snippet of a test target contains, nor one of the programs that tests run.
+    /// Finds the blocks of Swift code in a page that neither a snippet of a test target nor a test program contains.
     ///
     /// - Parameters:
-    ///   - page: Where the page is, from the package's directory.
+    ///   - page: The path of the page, relative to the package's directory.
     ///   - target: The name of the test target.
-    /// - Returns: Their text.
-    /// - Throws: If a file cannot be read.
+    /// - Returns: The texts of the blocks.
+    /// - Throws: An error if a file cannot be read.
     public static func blocks(of page: String, missingIn target: String) throws -> [String] {
         let programs = try files(under: "Tests/Programs", endingIn: ".swift").filter {
             $0.contains("/Snippets/")
@@ -60,11 +60,11 @@ public enum Documentation {
         }.map(\.text)
     }
 
-    /// The lines of a page that open or close a block of code, if all is not well with them.
+    /// Finds wrong lines among those of a page that open or close a block of code.
     ///
-    /// - Parameter page: Where the page is, from the package's directory.
-    /// - Returns: Those that open a block of no language that is known here, and the last one if nothing closes it.
-    /// - Throws: If the page cannot be read.
+    /// - Parameter page: The path of the page, relative to the package's directory.
+    /// - Returns: The lines that open a block in an unknown language, and the last line if its block is not closed.
+    /// - Throws: An error if the page cannot be read.
     public static func strayMarkers(of page: String) throws -> [String] {
         let markers = try text(of: page).components(separatedBy: "\n").filter { $0.hasPrefix("```") }
         let known: Set<String> = [
@@ -74,11 +74,11 @@ public enum Documentation {
         return markers.filter { !known.contains($0) } + unclosed
     }
 
-    /// The links of a page that lead to no file of the package, or to no heading of that file.
+    /// Finds the links of a page that lead to no file of the package, or to no heading of the file.
     ///
-    /// - Parameter page: Where the page is, from the package's directory.
-    /// - Returns: Where they lead.
-    /// - Throws: If a page cannot be read.
+    /// - Parameter page: The path of the page, relative to the package's directory.
+    /// - Returns: The targets of the links.
+    /// - Throws: An error if a page cannot be read.
     public static func brokenLinks(of page: String) throws -> [String] {
         let directory = URL(filePath: root + page).deletingLastPathComponent()
         let targets = try text(of: page).components(separatedBy: "](").dropFirst().compactMap {
@@ -94,37 +94,37 @@ public enum Documentation {
         }
     }
 
-    /// The name by which a link leads to a heading: lower case, with hyphens for spaces.
+    /// The name of a heading in a link: lower case, with hyphens for spaces.
     private static func anchor(of heading: String) -> String {
         let text = heading.drop { $0 == "#" }.dropFirst().lowercased()
         return String(text.map { $0 == " " ? "-" : $0 }.filter { $0.isLetter || $0.isNumber || $0 == "-" })
     }
 
-    /// The text of a file.
+    /// Reads a file.
     ///
-    /// - Parameter path: Where it is, from the package's directory.
-    /// - Returns: Its text.
-    /// - Throws: If it cannot be read.
+    /// - Parameter path: The path of the file, relative to the package's directory.
+    /// - Returns: The text of the file.
+    /// - Throws: An error if the file cannot be read.
     public static func text(of path: String) throws -> String {
         try String(contentsOfFile: root + path, encoding: .utf8)
     }
 
-    /// The files of a directory, and of those in it.
+    /// Finds the files in a directory and its subdirectories.
     ///
     /// - Parameters:
-    ///   - directory: Where it is, from the package's directory.
-    ///   - suffix: The end of their names.
-    /// - Returns: Where they are, from the package's directory.
-    /// - Throws: If the directory cannot be read.
+    ///   - directory: The path of the directory, relative to the package's directory.
+    ///   - suffix: The end of the names of the files.
+    /// - Returns: The paths of the files, relative to the package's directory.
+    /// - Throws: An error if the directory cannot be read.
     public static func files(under directory: String, endingIn suffix: String) throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: root + directory)
             .filter { $0.hasSuffix(suffix) }.map { "\(directory)/\($0)" }.sorted()
     }
 
-    /// The fenced blocks of one language.
+    /// Finds the fenced blocks in one language.
     ///
     /// - Parameters:
-    ///   - text: A page's text.
+    ///   - text: The text of a page.
     ///   - language: The language of the fence.
     /// - Returns: The blocks, in order.
     public static func blocks(in text: String, marked language: String) -> [Block] {

@@ -1,28 +1,28 @@
-/// A walk through every state that the threads of a small machine can reach, in every order of their steps.
+/// An exploration of all states that the threads of a small machine can reach, in every interleaving of their steps.
 ///
-/// The shortest ways come first, so that the way to a failure is as short as it can be. The walk ends at the first state in
-/// which something fails.
+/// The exploration is breadth-first, so that the path to a failure is one of the shortest. It ends at the first state with a
+/// failure.
 public struct Exploration<State: Hashable> {
-    /// The failures of the state at which the walk has ended; empty if there was none.
+    /// The failures of the state at which the exploration has ended; empty if there was none.
     public private(set) var failures: Set<String> = []
 
     private var found: [State] = []
-    /// For each state the one from which it was first reached.
+    /// For each state, the state from which it was first reached.
     private var origins: [Int] = []
     private var current = -1
 
-    // A hash table of the states' numbers. A set would keep each state a second time, and would hash all of them again whenever
-    // it grows, which takes longer than all the rest where code is not optimized.
+    // A hash table of the numbers of the states. A set would store each state again, and would hash all states again whenever it
+    // grows. In unoptimised code that takes longer than the rest of the exploration.
     private var hashes: [Int] = []
-    /// Numbers from 1 on; 0 for a free place.
+    /// The numbers of states, counted from 1, or 0 for a free place.
     private var places: [Int32] = Array(repeating: 0, count: 1024)
 
-    /// Walks.
+    /// Explores the states.
     ///
     /// - Parameters:
-    ///   - start: The state in which it begins.
-    ///   - steps: Takes every step that some thread can take in a state, each time from that state: for each calls
-    ///     ``reach(_:)`` with the state after it, and ``fail(_:)`` for what must not be.
+    ///   - start: The first state.
+    ///   - steps: Called with each state. It makes every step that a thread can make in that state, calls ``reach(_:)`` with each
+    ///     resulting state, and ``fail(_:)`` for each violation.
     public init(from start: State, steps: (State, inout Exploration) -> Void) {
         reach(start)
         while current + 1 < found.count && failures.isEmpty {
@@ -34,7 +34,7 @@ public struct Exploration<State: Hashable> {
     /// The number of states that were found.
     public var stateCount: Int { found.count }
 
-    /// The states on the way to the failure, and the one in which it was seen.
+    /// The states on the path to the failure, including the state with the failure.
     public var trace: [State] {
         var trace: [State] = []
         var index = current
@@ -45,7 +45,7 @@ public struct Exploration<State: Hashable> {
         return trace.reversed()
     }
 
-    /// A step leads to a state.
+    /// Notes a state to which a step leads.
     ///
     /// - Parameter state: The state.
     public mutating func reach(_ state: State) {
@@ -72,8 +72,8 @@ public struct Exploration<State: Hashable> {
         }
     }
 
-    /// Something is as it must not be.
+    /// Notes a violation in the current state.
     ///
-    /// - Parameter failure: A description, the same for all failures of its kind.
+    /// - Parameter failure: A description, which is the same for all failures of one kind.
     public mutating func fail(_ failure: String) { failures.insert(failure) }
 }

@@ -9,32 +9,32 @@ public struct HeldWrite: Sendable {
 
     /// Makes a point that no thread has reached.
     ///
-    /// Its descriptors stay open until the process ends.
+    /// The descriptors of the point stay open until the process ends.
     ///
     /// - Throws: `SystemError` if there are no descriptors.
     public init() throws { (reached, released) = (try HeldWrite.pipe(), try HeldWrite.pipe()) }
 
-    /// Has the next `write` of the calling thread block at this point, also if a signal handler calls it.
+    /// Blocks the next `write` of the calling thread at this point, even if a signal handler makes the call.
     public func beginHere() { faults_hold_write(reached.far, released.near) }
 
-    /// Waits until the thread is at the point.
+    /// Waits until the thread has reached the point.
     public func waitUntilReached() {
         var byte: UInt8 = 0
-        // Safe: the kernel writes at most our one byte.
+        // Safe: the kernel writes at most one byte to a local variable.
         while unsafe read(reached.near, &byte, 1) != 1 {}
     }
 
-    /// Lets the thread go on.
+    /// Lets the thread continue.
     public func release() {
         var byte: UInt8 = 0
-        // Safe: the kernel only reads our own byte.
+        // Safe: the kernel only reads a local variable of one byte.
         while unsafe write(released.far, &byte, 1) != 1 {}
     }
 
-    /// A pipe whose ends block: a thread waits at one.
+    /// Makes a pipe with blocking ends, at which a thread waits.
     private static func pipe() throws -> (near: CInt, far: CInt) {
         var ends: [CInt] = [0, 0]
-        // Safe: the kernel fills an array of two.
+        // Safe: the kernel fills an array of two elements.
         if unsafe Glibc.pipe(&ends) != 0 { throw SystemError(call: "pipe", code: errno) }
         return (ends[0], ends[1])
     }

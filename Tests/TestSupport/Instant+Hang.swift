@@ -1,4 +1,4 @@
 extension ContinuousClock.Instant {
-    /// So far away that a run which lasts until then has hung.
+    /// A deadline so late that a run which lasts until then counts as hung.
     public static var hang: ContinuousClock.Instant { .now + .seconds(300) }
 }

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A list of events, in order, from any thread.
+/// A list of events, in order, to which any thread can add.
 public final class Log<Entry: Sendable>: Sendable {
     private let stored = Guarded<[Entry]>([])
 
@@ -12,9 +12,9 @@ public final class Log<Entry: Sendable>: Sendable {
     /// - Parameter entry: The event.
     public func add(_ entry: Entry) { stored.withLock { $0.append(entry) } }
 
-    /// Forgets everything.
+    /// Removes all entries.
     public func removeAll() {
-        // Outside the lock: an entry may be the last to hold something.
+        // Released outside the lock, because an entry can hold the last reference to an object.
         let forgotten = stored.withLock { entries in
             defer { entries = [] }
             return entries

@@ -1,10 +1,10 @@
 public import RunLoops
 
-/// Runs the body of a test on a thread of its own, with that thread's loop, which the body runs as it likes.
+/// Runs the body of a test on a new thread, with the loop of the thread, which the body can run.
 ///
-/// - Parameter body: The closure that runs there. Its expectations count for the test run.
-/// - Returns: The result of the body.
-/// - Throws: The error of the body, or `SystemError` if there is no thread.
+/// - Parameter body: The closure that the thread runs. Its expectations count for the test.
+/// - Returns: The result of the closure.
+/// - Throws: The error of the closure, or `SystemError` if the thread cannot be made.
 @discardableResult
 public func onLoopThread<Result: Sendable>(
     _ body: @escaping @Sendable (RunLoop) throws -> Result
@@ -20,7 +20,7 @@ public func onLoopThread<Result: Sendable>(
     return try result.get()
 }
 
-/// A test waited for something that did not come.
+/// The error of a test that has waited too long.
 public struct TestHangs: Error {}
 
 private final class Box<Result: Sendable>: Sendable {

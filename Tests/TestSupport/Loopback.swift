@@ -1,17 +1,17 @@
 internal import Glibc
 internal import RunLoops
 
-/// Non-blocking TCP sockets of this machine with itself.
+/// Non-blocking TCP sockets on the loopback address.
 public enum Loopback {
     /// Listens on a port that the system chooses.
     ///
-    /// - Returns: The socket, and the port.
+    /// - Returns: The socket and the port.
     /// - Throws: `SystemError` if the system refuses.
     public static func listen() throws -> (socket: CInt, port: UInt16) {
         let listening = try socket()
         var address = self.address(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // Safe, here and below: the kernel reads or fills our own value, of the length that it is given.
+        // Safe, here and below: the kernel reads or fills a local variable, whose length it gets.
         let bound = unsafe withUnsafeMutablePointer(to: &address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 unsafe bind(listening, address, length) == 0 && Glibc.listen(listening, 16) == 0
@@ -22,7 +22,7 @@ public enum Loopback {
         return (listening, UInt16(bigEndian: address.sin_port))
     }
 
-    /// Begins to connect: the socket is writable when that has succeeded or failed.
+    /// Begins to connect; the socket becomes writable when the attempt has succeeded or failed.
     ///
     /// - Parameter port: The port of the listener.
     /// - Returns: The socket.
@@ -39,10 +39,10 @@ public enum Loopback {
         return connecting
     }
 
-    /// Takes a connection that waits.
+    /// Accepts a waiting connection.
     ///
-    /// - Parameter listening: The socket that listens.
-    /// - Returns: Its socket, or nil if none waits.
+    /// - Parameter listening: The listening socket.
+    /// - Returns: The socket of the connection, or nil if none waits.
     public static func accept(_ listening: CInt) -> CInt? {
         let accepted = Glibc.accept(listening, nil, nil)
         if accepted < 0 { return nil }
@@ -58,14 +58,14 @@ public enum Loopback {
     public static func pair() throws -> (CInt, CInt) {
         var ends: [CInt] = [0, 0]
         let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        // Safe: the kernel fills an array of two.
+        // Safe: the kernel fills an array of two elements.
         if unsafe socketpair(AF_UNIX, type, 0, &ends) != 0 {
             throw SystemError(call: "socketpair", code: errno)
         }
         return (ends[0], ends[1])
     }
 
-    /// The outcome of connecting.
+    /// Returns the outcome of an attempt to connect.
     ///
     /// - Parameter socket: The socket.
     /// - Returns: 0, or an `errno`.
@@ -76,17 +76,17 @@ public enum Loopback {
         return code
     }
 
-    /// Says that nothing more will be sent.
+    /// Ends the sending direction of a socket.
     ///
     /// - Parameter socket: The socket.
     public static func endSending(_ socket: CInt) { shutdown(socket, CInt(SHUT_WR)) }
 
-    /// Reads what is there.
+    /// Reads the available bytes.
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - most: The largest number of bytes.
-    /// - Returns: The bytes, none at the end of what the other side sends, nil if nothing is there yet.
+    ///   - most: The maximum number of bytes.
+    /// - Returns: The bytes, which are empty at the end of the stream, or nil if none are available.
     /// - Throws: `SystemError` if the connection is broken.
     public static func read(_ socket: CInt, atMost most: Int = 16_384) throws -> [UInt8]? {
         var failure: CInt = 0
@@ -100,12 +100,12 @@ public enum Loopback {
         return bytes
     }
 
-    /// Writes what there is room for.
+    /// Writes as many bytes as there is room for.
     ///
     /// - Parameters:
     ///   - bytes: The bytes, written from the front.
     ///   - socket: The socket.
-    /// - Returns: The number of bytes that were written.
+    /// - Returns: The number of written bytes.
     /// - Throws: `SystemError` if the connection is broken.
     public static func write(_ bytes: some Collection<UInt8>, to socket: CInt) throws -> Int {
         let bytes = Array(bytes)
@@ -124,7 +124,7 @@ public enum Loopback {
         let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let made = Glibc.socket(AF_INET, type, 0)
         if made < 0 { throw SystemError(call: "socket", code: errno) }
-        // Small, so that a writer meets the end of them.
+        // The buffers are small, so that a writer fills them.
         var size: CInt = 4_096
         _ = unsafe setsockopt(made, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
         return made

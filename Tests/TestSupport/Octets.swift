@@ -1,11 +1,11 @@
-/// Eight small numbers in one word, for the states of a model: copied and hashed at the cost of one number.
+/// Eight small numbers in one word, for the states of a model, which are copied and hashed at the cost of one number.
 public struct Octets: Hashable, Sendable {
     private var bits: UInt64 = 0
 
     /// Makes eight zeros.
     public init() {}
 
-    /// One of the eight.
+    /// The number at an index.
     public subscript(index: Int) -> Int {
         get { Int(bits >> UInt64(index * 8) & 255) }
         set {

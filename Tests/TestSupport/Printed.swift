@@ -1,14 +1,14 @@
-/// The output of a snippet, in place of standard output.
+/// A record of the output of a snippet, which replaces standard output.
 public final class Printed: Sendable {
     private let log = Log<String>()
 
-    /// Makes one that has printed nothing.
+    /// Makes an empty record.
     public init() {}
 
-    /// The lines, in order.
+    /// The printed lines, in order.
     public var lines: [String] { log.entries }
 
-    /// Takes what `print` would have printed.
+    /// Records a line, as `print` would print it.
     ///
     /// - Parameter items: The parts of the line.
     public func callAsFunction(_ items: Any...) {

@@ -2,47 +2,47 @@ internal import Foundation
 internal import Glibc
 internal import RunLoops
 
-/// A program of this package that a test runs as a process of its own, and judges by what it writes and how it ends.
+/// A program of this package that a test runs as a process of its own, with its output and its end.
 ///
-/// For what only the main thread can do: the tests' own main thread belongs to the testing library.
+/// Programs are for tests of the main thread, because the testing library owns the tests' own main thread.
 public struct Program: Sendable {
     private let path: String
 
-    /// The end of a program.
+    /// The end of a program, with its output.
     public struct Ending: Sendable {
-        /// The lines of its standard output.
+        /// The lines of the standard output.
         public let lines: [String]
-        /// The text that it wrote to its standard error.
+        /// The text of the standard error.
         public let message: String
-        /// Its exit code; nil if a signal ended it.
+        /// The exit code, or nil if a signal has ended the program.
         public let code: CInt?
-        /// True if it ran beyond the deadline, and was ended.
+        /// True if the program was ended because it ran beyond the deadline.
         public let hung: Bool
 
-        /// True if it exited with 0.
+        /// True if the program exited with 0.
         public var isSuccess: Bool { code == 0 && !hung }
     }
 
-    /// A program that is built with the tests.
+    /// Finds a program that is built with the tests.
     ///
-    /// - Parameter name: The name of its target.
+    /// - Parameter name: The name of the program's target.
     public init(_ name: String) {
         let tests = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         path = tests.deletingLastPathComponent().appending(path: name).path
     }
 
-    /// A program of the system.
+    /// Names a program of the system.
     ///
-    /// - Parameter path: The path.
+    /// - Parameter path: The path of the program.
     public init(path: String) { self.path = path }
 
     /// Runs the program, and waits for its end.
     ///
     /// - Parameters:
-    ///   - arguments: Its arguments.
-    ///   - seconds: After how long it is taken to hang.
-    /// - Returns: Its end.
-    /// - Throws: `SystemError` if it cannot be started.
+    ///   - arguments: The arguments of the program.
+    ///   - seconds: The time after which the program counts as hung.
+    /// - Returns: The end of the program.
+    /// - Throws: `SystemError` if the program cannot be started.
     public func run(_ arguments: String..., seconds: Int64 = 300) throws -> Ending {
         try run(list: arguments, seconds: seconds)
     }
@@ -50,10 +50,10 @@ public struct Program: Sendable {
     /// Runs the program, and waits for its end.
     ///
     /// - Parameters:
-    ///   - arguments: Its arguments.
-    ///   - seconds: After how long it is taken to hang.
-    /// - Returns: Its end.
-    /// - Throws: `SystemError` if it cannot be started.
+    ///   - arguments: The arguments of the program.
+    ///   - seconds: The time after which the program counts as hung.
+    /// - Returns: The end of the program.
+    /// - Throws: `SystemError` if the program cannot be started.
     public func run(list arguments: [String], seconds: Int64 = 300) throws -> Ending {
         let output = try Wire.sockets()
         let errors = try Wire.sockets()
@@ -75,22 +75,22 @@ public struct Program: Sendable {
         let hung = written.isOpen || complained.isOpen
         if hung { kill(process, SIGKILL) }
         var status: CInt = 0
-        // Safe: the kernel fills our own value.
+        // Safe: the kernel fills a local variable.
         while unsafe waitpid(process, &status, 0) == -1 && errno == EINTR {}
         return Ending(
             lines: written.text.split(separator: "\n").map(String.init), message: complained.text,
             code: status & 0x7f == 0 ? status >> 8 & 0xff : nil, hung: hung)
     }
 
-    /// Runs the program while a body runs, which begins when the program has written a line.
+    /// Calls a closure while the program runs, as soon as the program has written a line.
     ///
-    /// The program is expected to end when its input does, which is after the body.
+    /// The program must end at the end of its input, which is closed after the closure.
     ///
     /// - Parameters:
-    ///   - arguments: Its arguments.
-    ///   - body: Called with the process's ID, and the first line.
-    /// - Returns: The result of the body.
-    /// - Throws: The error of the body, or `SystemError` if the program cannot be started.
+    ///   - arguments: The arguments of the program.
+    ///   - body: Called with the ID of the process, and the first line.
+    /// - Returns: The result of the closure.
+    /// - Throws: The error of the closure, or `SystemError` if the program cannot be started.
     public func whileRunning<Result>(
         _ arguments: String..., body: (Int32, String) throws -> Result
     ) throws -> Result {
@@ -100,7 +100,7 @@ public struct Program: Sendable {
         defer {
             wire.close()
             var status: CInt = 0
-            // Safe: the kernel fills our own value.
+            // Safe: the kernel fills a local variable.
             while unsafe waitpid(process, &status, 0) == -1 && errno == EINTR {}
         }
         var output = Stream(wire.near)
@@ -108,19 +108,18 @@ public struct Program: Sendable {
         return try body(process, output.text)
     }
 
-    /// Starts the process.
     private func start(
         _ arguments: [String], _ output: CInt, _ errors: CInt, input: CInt? = nil
     ) throws -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
-        // Safe, this and the next calls: the actions are our own, and the strings live until the process is started.
+        // Safe, this and the next calls: the actions are local, and the strings live until the process is started.
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
         unsafe posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO)
         var environment = ProcessInfo.processInfo.environment.map { "\($0)=\($1)" }
-        // A program that ends itself on purpose needs no backtrace, which takes seconds.
+        // A program that ends itself on purpose needs no backtrace, which takes several seconds.
         environment.append("SWIFT_BACKTRACE=enable=no")
         var words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
         var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
@@ -132,21 +131,21 @@ public struct Program: Sendable {
     }
 }
 
-/// The bytes that a process writes to one of its outputs.
+/// The bytes of one of a process's output streams.
 private struct Stream {
     private let end: CInt
     private var bytes: [UInt8] = []
-    /// True if more may come.
+    /// True if further bytes can arrive.
     private(set) var isOpen = true
 
     init(_ end: CInt) { self.end = end }
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Takes what there is, and waits a little for it.
+    /// Waits a little, and reads the available bytes.
     mutating func read() {
         var entry = pollfd(fd: end, events: Int16(POLLIN), revents: 0)
-        // Safe, both: the kernel fills our own value and our own array.
+        // Safe, both: the kernel fills a local variable and a local array.
         if !isOpen { return }
         if unsafe poll(&entry, 1, 10) < 1 { return }
         var part = [UInt8](repeating: 0, count: 4_096)

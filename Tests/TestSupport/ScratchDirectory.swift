@@ -1,45 +1,45 @@
 internal import Foundation
 
-/// A directory of a test's own, that only the user may enter.
+/// A directory for one test, which only the user can enter.
 public struct ScratchDirectory: Sendable {
-    /// Its path.
+    /// The path of the directory.
     public let path: String
 
-    /// Makes one in the system's directory for such.
+    /// Makes a directory in the system's directory for temporary files.
     ///
-    /// - Parameter name: Its name; nil for a new name.
-    /// - Throws: If it cannot be made.
+    /// - Parameter name: The name of the directory, or nil for a new name.
+    /// - Throws: An error if the directory cannot be made.
     public init(_ name: String? = nil) throws {
         path = ScratchDirectory.path(of: name ?? UUID().uuidString)
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    /// The path of a directory with a name.
+    /// Returns the path of the directory with a name.
     ///
-    /// - Parameter name: The name.
-    /// - Returns: Its path.
+    /// - Parameter name: The name of the directory.
+    /// - Returns: The path of the directory.
     public static func path(of name: String) -> String {
         FileManager.default.temporaryDirectory.path + "/run-loops-test-" + name
     }
 
-    /// The names of the files in it, in order.
+    /// Lists the files of the directory.
     ///
-    /// - Returns: The names.
-    /// - Throws: If it cannot be read.
+    /// - Returns: The names of the files, sorted.
+    /// - Throws: An error if the directory cannot be read.
     public func files() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     }
 
-    /// Removes it, and what is in it, also while ports that are ending take their own files out of it.
+    /// Removes the directory and its files, even while ending ports remove their own files from it.
     ///
-    /// - Throws: If it cannot be removed, or is not there.
+    /// - Throws: An error if the directory cannot be removed, or does not exist.
     public func remove() throws {
         while true {
             do {
                 return try FileManager.default.removeItem(atPath: path)
             } catch CocoaError.fileNoSuchFile where FileManager.default.fileExists(atPath: path) {
-                // Another process has removed a file first: the next round finds fewer.
+                // A file has been removed meanwhile. The next attempt finds fewer files.
             }
         }
     }

@@ -7,29 +7,29 @@ public final class Shared: Sendable {
 
     /// Makes the number.
     ///
-    /// - Parameter value: The first value.
+    /// - Parameter value: The initial value.
     public init(_ value: Int = 0) { self.value = Atomic(value) }
 
-    /// The number, for an expectation.
+    /// The value of the number.
     public var count: Int { value.load(ordering: .acquiring) }
 
     /// Adds one.
     ///
-    /// - Returns: The number before.
+    /// - Returns: The value before the addition.
     @discardableResult
     public func increment() -> Int { value.add(1, ordering: .acquiringAndReleasing).oldValue }
 }
 
-/// An object that says how many of its kind are alive.
+/// An object that counts the living objects of its kind.
 public final class Counted: Sendable {
     private let alive: Shared
     private let farewell: (@Sendable () -> Void)?
 
-    /// Makes one, and counts it.
+    /// Makes an object, and counts it.
     ///
     /// - Parameters:
-    ///   - alive: The count.
-    ///   - farewell: A closure that runs while it is destroyed.
+    ///   - alive: The number of living objects.
+    ///   - farewell: Called when the object is destroyed.
     public init(_ alive: Shared, farewell: (@Sendable () -> Void)? = nil) {
         self.alive = alive
         self.farewell = farewell

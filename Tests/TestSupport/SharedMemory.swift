@@ -2,20 +2,20 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// Numbers that several processes share, each its own atomic: a file that all of them map.
+/// Atomic numbers that several processes share, in a file that all of them map.
 ///
-/// `@safe`: the memory is mapped for as long as the process lives, and touched by atomic operations only.
+/// `@safe`: the memory stays mapped as long as the process lives, and is accessed by atomic operations only.
 @safe
 public struct SharedMemory: Sendable {
-    /// The number of numbers.
+    /// The number of shared numbers.
     public static let count = 4_096
 
-    // `nonisolated(unsafe)`: all that is done with it is atomic.
+    // `nonisolated(unsafe)`: all accesses are atomic.
     private nonisolated(unsafe) let numbers: UnsafeMutablePointer<Atomic<Int>>
 
-    /// Maps a file, which is made, with zeros, if it is not there.
+    /// Maps a file, which is made, with zeros, if it does not exist.
     ///
-    /// - Parameter path: Where it is.
+    /// - Parameter path: The path of the file.
     /// - Throws: `SystemError` if the system refuses.
     public init(_ path: String) throws {
         let size = SharedMemory.count * MemoryLayout<Int>.stride
@@ -28,14 +28,14 @@ public struct SharedMemory: Sendable {
         guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
             throw SystemError(call: "mmap", code: errno)
         }
-        // Safe: an atomic number is laid out as a number, and zero is a valid one.
+        // Safe: an atomic number has the layout of a number, and zero is a valid value.
         unsafe numbers = memory.assumingMemoryBound(to: Atomic<Int>.self)
     }
 
-    /// A number as it is now.
+    /// Loads a number.
     ///
-    /// - Parameter index: Which.
-    /// - Returns: The number.
+    /// - Parameter index: The index of the number.
+    /// - Returns: The current value.
     public func load(_ index: Int) -> Int {
         unsafe numbers[index].load(ordering: .sequentiallyConsistent)
     }
@@ -44,18 +44,18 @@ public struct SharedMemory: Sendable {
     ///
     /// - Parameters:
     ///   - difference: The number to add.
-    ///   - index: Which number.
-    /// - Returns: The number before.
+    ///   - index: The index of the number.
+    /// - Returns: The value before the addition.
     @discardableResult
     public func add(_ difference: Int, at index: Int) -> Int {
         unsafe numbers[index].add(difference, ordering: .sequentiallyConsistent).oldValue
     }
 
-    /// Waits at a barrier until all have come, without sleeping: they go on together.
+    /// Waits at a barrier, without sleeping, until all processes have reached it.
     ///
     /// - Parameters:
-    ///   - index: The number that counts them.
-    ///   - round: The number of times that they have met here before.
+    ///   - index: The index of the number that counts the arrivals.
+    ///   - round: The number of earlier meetings at this barrier.
     ///   - parties: The number of processes.
     /// - Throws: ``TestHangs``.
     public func meet(at index: Int, round: Int, parties: Int = 2) throws {

@@ -1,60 +1,60 @@
 internal import Glibc
 
-/// The actions of signals in this process, and the masks of its threads.
+/// The actions of signals in this process, and the signal masks of its threads.
 public enum Signals {
     /// The action of a signal.
     public enum Action: Hashable, Sendable {
-        /// The system's default.
+        /// The default action.
         case standard
-        /// Nothing.
+        /// The signal is ignored.
         case ignored
-        /// It calls something.
+        /// A handler is called.
         case handler
     }
 
-    /// The action of a signal now.
+    /// Returns the current action of a signal.
     ///
-    /// - Parameter signal: Its number.
+    /// - Parameter signal: The number of the signal.
     /// - Returns: The action.
     public static func action(of signal: CInt) -> Action {
         var action = sigaction()
-        // Safe: the kernel fills our own value; of the two views of the handler the one that is always there is read.
+        // Safe: the kernel fills a local variable. Of the two views of the handler, the one that always exists is read.
         unsafe sigaction(signal, nil, &action)
         let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
         return handler == 0 ? .standard : handler == 1 ? .ignored : .handler
     }
 
-    /// Makes this process ignore a signal, or not.
+    /// Makes this process ignore a signal, or restores the default action.
     ///
     /// - Parameters:
-    ///   - signal: Its number.
-    ///   - isIgnored: True to ignore it.
+    ///   - signal: The number of the signal.
+    ///   - isIgnored: True to ignore the signal.
     public static func ignore(_ signal: CInt, _ isIgnored: Bool = true) {
         _ = Glibc.signal(signal, isIgnored ? SIG_IGN : SIG_DFL)
     }
 
-    /// Has a signal call a handler that does nothing.
+    /// Sets a handler for a signal that does nothing.
     ///
-    /// - Parameter signal: Its number.
+    /// - Parameter signal: The number of the signal.
     public static func handle(_ signal: CInt) { _ = Glibc.signal(signal) { _ in } }
 
-    /// Blocks a signal in the calling thread, or accepts it again.
+    /// Blocks or unblocks a signal in the calling thread.
     ///
     /// - Parameters:
-    ///   - signal: Its number.
-    ///   - isBlocked: True to block it.
+    ///   - signal: The number of the signal.
+    ///   - isBlocked: True to block the signal.
     public static func block(_ signal: CInt, _ isBlocked: Bool = true) {
         var set = sigset_t()
-        // Safe: the set is our own.
+        // Safe: the set is a local variable.
         unsafe sigemptyset(&set)
         unsafe sigaddset(&set, signal)
         unsafe pthread_sigmask(isBlocked ? SIG_BLOCK : SIG_UNBLOCK, &set, nil)
     }
 
-    /// True if the calling thread blocks a signal.
+    /// Returns true if the calling thread blocks a signal.
     ///
-    /// - Parameter signal: Its number.
-    /// - Returns: True if it does.
+    /// - Parameter signal: The number of the signal.
+    /// - Returns: True if the signal is blocked.
     public static func isBlocked(_ signal: CInt) -> Bool {
         var set = sigset_t()
         unsafe pthread_sigmask(SIG_BLOCK, nil, &set)
@@ -63,20 +63,20 @@ public enum Signals {
 
     /// Sends a signal to this process.
     ///
-    /// - Parameter signal: Its number.
+    /// - Parameter signal: The number of the signal.
     public static func send(_ signal: CInt) { kill(getpid(), signal) }
 
-    /// Sends a signal to the calling thread alone.
+    /// Sends a signal to the calling thread only.
     ///
-    /// - Parameter signal: Its number.
+    /// - Parameter signal: The number of the signal.
     public static func sendToThread(_ signal: CInt) {
-        // The user may have many under way in other processes.
+        // Other processes of the user can have many signals queued.
         while pthread_kill(pthread_self(), signal) == EAGAIN { sched_yield() }
     }
 
-    /// Sends a real-time signal to this process, of which none is merged; again while the system has no room.
+    /// Queues a real-time signal for this process, which is not merged, and retries while the system has no room.
     ///
-    /// - Parameter signal: Its number.
+    /// - Parameter signal: The number of the signal.
     public static func queue(_ signal: CInt) {
         while unsafe sigqueue(getpid(), signal, sigval()) != 0 && errno == EAGAIN { sched_yield() }
     }

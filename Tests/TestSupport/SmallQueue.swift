@@ -1,17 +1,17 @@
-/// Up to 16 numbers below 15 in one word, oldest first, for the states of a model: copied and hashed at the cost of one number.
+/// A queue of up to 16 numbers below 15 in one word, for the states of a model: copied and hashed at the cost of one number.
 public struct SmallQueue: Hashable, Sendable {
     private var bits: UInt64 = 0
 
     /// Makes an empty queue.
     public init() {}
 
-    /// True if there is nothing in it.
+    /// True if the queue has no numbers.
     public var isEmpty: Bool { bits == 0 }
 
     /// The oldest number.
     public var first: Int? { bits == 0 ? nil : Int(bits & 15) - 1 }
 
-    /// The number of numbers.
+    /// The number of numbers in the queue.
     public var count: Int {
         var count = 0
         while count < 16 && bits >> UInt64(4 * count) != 0 { count += 1 }
@@ -21,7 +21,7 @@ public struct SmallQueue: Hashable, Sendable {
     /// All numbers, oldest first.
     public var elements: [Int] { (0..<count).map { Int(bits >> UInt64(4 * $0) & 15) - 1 } }
 
-    /// True if a number is in it.
+    /// True if the queue has this number.
     public func contains(_ number: Int) -> Bool { elements.contains(number) }
 
     /// Adds a number.
@@ -39,21 +39,21 @@ public struct SmallQueue: Hashable, Sendable {
         bits = bits << 4 | UInt64(number + 1)
     }
 
-    /// Takes the oldest number out.
+    /// Removes the oldest number, and returns it.
     public mutating func popFirst() -> Int? {
         let number = first
         bits >>= 4
         return number
     }
 
-    /// Takes a number out wherever it is.
+    /// Removes a number from any place in the queue.
     public mutating func remove(_ number: Int) {
         let rest = elements.filter { $0 != number }
         bits = 0
         for number in rest { append(number) }
     }
 
-    /// Takes all numbers out.
+    /// Removes all numbers, and returns them.
     public mutating func removeAll() -> SmallQueue {
         defer { bits = 0 }
         return self

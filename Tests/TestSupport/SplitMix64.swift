@@ -1,10 +1,10 @@
-/// A random generator that a seed determines: a failing case names its own reproduction.
+/// A random number generator that a seed determines, so that the seed of a failing case reproduces it.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Makes a generator.
     ///
-    /// - Parameter seed: The number that determines all others.
+    /// - Parameter seed: The number that determines all random numbers.
     public init(seed: UInt64) { state = seed }
 
     /// The next number.

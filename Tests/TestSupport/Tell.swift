@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RunLoops
 
-/// Writes a line to the standard output at once: it is not lost when the program hangs or is ended.
+/// Writes a line to standard output immediately, so that it is not lost if the program hangs or is ended.
 ///
 /// - Parameter items: The parts of the line.
 public func tell(_ items: Any...) {
@@ -15,13 +15,13 @@ public func complain(_ line: String) { write(line, to: STDERR_FILENO) }
 
 private func write(_ line: String, to descriptor: CInt) {
     let bytes = Array((line + "\n").utf8)
-    // Safe: the kernel reads our own array.
+    // Safe: the kernel reads a local array.
     _ = unsafe Glibc.write(descriptor, bytes, bytes.count)
 }
 
-/// The place of the caller, as the main loop sees it.
+/// Describes the thread and queue of the caller, as the main loop sees them.
 ///
-/// - Returns: Words for it.
+/// - Returns: A description in words.
 public func here() -> String {
     switch (RunLoop.main.isCurrent, RunLoop.main.isServicingMainQueue) {
     case (true, true): "main thread and main queue"

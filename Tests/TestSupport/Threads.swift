@@ -1,16 +1,17 @@
 internal import RunLoops
 
-/// Threads that a test has started, each with a number and a loop, and that it waits for.
+/// Threads that a test starts and joins, each of which has a number and a loop.
 public final class Threads: Sendable {
     private let done: [Gate]
     private let failure = Guarded<(any Error)?>(nil)
 
-    /// Starts so many threads.
+    /// Starts a number of threads.
     ///
     /// - Parameters:
-    ///   - count: The number of them.
-    ///   - body: The closure that each runs, given its number from 0 on. Its expectations count for the test run.
-    /// - Throws: `SystemError` if there is no thread.
+    ///   - count: The number of threads.
+    ///   - body: The closure that each thread runs, with the thread's number, which is counted from 0. Its expectations count for
+    ///     the test.
+    /// - Throws: `SystemError` if a thread cannot be made.
     public init(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
         done = (0..<count).map { _ in Gate() }
         for index in 0..<count {
@@ -21,10 +22,10 @@ public final class Threads: Sendable {
         }
     }
 
-    /// Waits until all have done what they do.
+    /// Waits until all threads have finished.
     ///
-    /// - Parameter seconds: After how long the test is taken to hang.
-    /// - Throws: The error of one of them, or ``TestHangs``.
+    /// - Parameter seconds: The time after which the test counts as hung.
+    /// - Throws: The error of a thread, or ``TestHangs``.
     public func join(seconds: Int = 300) throws {
         for gate in done where !gate.wait(seconds: seconds) { throw TestHangs() }
         if let error = failure.withLock({ $0 }) { throw error }

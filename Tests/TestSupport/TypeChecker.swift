@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// The compiler, which a test asks for its errors in code that uses the modules of the package.
+/// The compiler, which reports its errors in code that uses the modules of the package.
 public enum TypeChecker {
     private static let products = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent()
 
-    /// True if the compiler can be started, and the modules lie where it can read them.
+    /// True if the compiler can be started, and can read the modules.
     public static let isAvailable =
         Child(shell: "command -v swiftc > /dev/null").wait() == .exited(0)
         && FileManager.default.fileExists(atPath: "\(products.path)/Modules/Notifications.swiftmodule")
 
-    /// The errors in a piece of code, as the compiler words them.
+    /// Returns the compiler's errors in a piece of code.
     ///
     /// - Parameter code: The code, in the language mode of Swift 6.
-    /// - Returns: One line for each error; none if the code compiles.
-    /// - Throws: If a file cannot be written or read.
+    /// - Returns: One line for each error; empty if the code compiles.
+    /// - Throws: An error if a file cannot be written or read.
     public static func errors(in code: String) throws -> [String] {
         let directory = try ScratchDirectory()
         defer {

@@ -1,14 +1,14 @@
 internal import Glibc
 internal import RunLoops
 
-/// Two descriptors that are connected, both non-blocking.
+/// Two connected descriptors, both non-blocking.
 ///
-/// A test closes them itself, at its end: their object may go as soon as it is not used any more.
+/// A test closes them explicitly at its end, because the object can be destroyed after its last use.
 public final class Wire: Sendable {
-    /// The end that a test watches; of a pipe, the one that reads.
+    /// The end that a test watches, which is the reading end of a pipe.
     public let near: CInt
 
-    /// The other end; of a pipe, the one that writes.
+    /// The other end, which is the writing end of a pipe.
     public let far: CInt
 
     /// The descriptors that are still to be closed.
@@ -22,11 +22,11 @@ public final class Wire: Sendable {
 
     /// Makes a pipe.
     ///
-    /// - Returns: Its two ends.
-    /// - Throws: `SystemError` if there is no descriptor left.
+    /// - Returns: The two ends.
+    /// - Throws: `SystemError` if no descriptor is left.
     public static func pipe() throws -> Wire {
         var ends: [CInt] = [0, 0]
-        // Safe, here and below: the kernel fills an array of two.
+        // Safe, here and below: the kernel fills an array of two elements.
         if unsafe Glibc.pipe(&ends) != 0 { throw SystemError(call: "pipe", code: errno) }
         for end in ends {
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -38,7 +38,7 @@ public final class Wire: Sendable {
     /// Makes a pair of connected stream sockets.
     ///
     /// - Returns: The two sockets.
-    /// - Throws: `SystemError` if there is no descriptor left.
+    /// - Throws: `SystemError` if no descriptor is left.
     public static func sockets() throws -> Wire {
         var ends: [CInt] = [0, 0]
         let type = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -50,12 +50,12 @@ public final class Wire: Sendable {
 
     /// Writes bytes at the far end.
     ///
-    /// - Parameter count: The number of them.
-    /// - Returns: The number of bytes that were sent.
+    /// - Parameter count: The number of bytes.
+    /// - Returns: The number of written bytes.
     @discardableResult
     public func send(_ count: Int = 1) -> Int { Wire.write(count, to: far) }
 
-    /// Writes at the near end of a pair of sockets until no more fits.
+    /// Writes at the near end of a pair of sockets until it is full.
     public func fill() { while Wire.write(4_096, to: near) > 0 {} }
 
     /// Reads at the near end until it is empty.
@@ -70,30 +70,30 @@ public final class Wire: Sendable {
     @discardableResult
     public func drainFar() -> Int { Wire.drain(far) }
 
-    /// True if the far end reads the end of the stream: no process has the near end open any more.
+    /// True if the far end reads the end of the stream, because no process has the near end open.
     ///
     /// - Returns: True if the near end is closed.
     public func isNearClosed() -> Bool {
         var byte: UInt8 = 0
-        // Safe: the kernel writes at most our one byte.
+        // Safe: the kernel writes at most one byte to a local variable.
         return unsafe read(far, &byte, 1) == 0
     }
 
-    /// Waits until no process has the near end open any more.
+    /// Waits until no process has the near end open.
     ///
-    /// A child that another test has just started has it, too, until it runs its program.
+    /// A child that another test has just started also has the end open, until the child calls exec.
     ///
-    /// - Returns: False if that does not come.
+    /// - Returns: False if a process keeps the end open.
     public func nearCloses() -> Bool { Wire.comes { isNearClosed() } }
 
-    /// Waits until no process has the other end of a descriptor open any more.
+    /// Waits until no process has the other end of a descriptor open.
     ///
-    /// - Parameter descriptor: One of the two.
-    /// - Returns: False if that does not come.
+    /// - Parameter descriptor: One of the two ends.
+    /// - Returns: False if a process keeps the other end open.
     public static func otherEndCloses(of descriptor: CInt) -> Bool {
         comes {
             var entry = pollfd(fd: descriptor, events: 0, revents: 0)
-            // Safe: the kernel reads and fills our own value.
+            // Safe: the kernel reads and fills a local variable.
             return unsafe poll(&entry, 1, 0) == 1 && CInt(entry.revents) & CInt(POLLHUP | POLLERR) != 0
         }
     }
@@ -107,9 +107,9 @@ public final class Wire: Sendable {
         return true
     }
 
-    /// Closes one end, or what is still open.
+    /// Closes one end, or both.
     ///
-    /// - Parameter descriptor: The end; nil for both. An end that is closed already stays closed.
+    /// - Parameter descriptor: The end, or nil for both. An end that is already closed stays closed.
     public func close(_ descriptor: CInt? = nil) {
         open.withLock { open in
             for end in open where descriptor ?? end == end { Glibc.close(end) }
@@ -117,7 +117,7 @@ public final class Wire: Sendable {
         }
     }
 
-    /// Leaves the near end for the caller to close.
+    /// Returns the near end, which the caller must close.
     ///
     /// - Returns: The near end.
     public func giveAwayNear() -> CInt {
@@ -127,7 +127,7 @@ public final class Wire: Sendable {
 
     private static func write(_ count: Int, to descriptor: CInt) -> Int {
         let bytes = [UInt8](repeating: 1, count: count)
-        // Safe: the kernel only reads our array.
+        // Safe: the kernel only reads a local array.
         return unsafe Glibc.write(descriptor, bytes, count)
     }
 
@@ -135,7 +135,7 @@ public final class Wire: Sendable {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         var total = 0
         while true {
-            // Safe: the kernel writes at most the array's length.
+            // Safe: the kernel writes at most the length of the array.
             let count = unsafe read(descriptor, &bytes, bytes.count)
             if count <= 0 { return total }
             total += count
