@@ -3,7 +3,7 @@ import FoundationRunLoops
 import TestSupport
 import Testing
 
-/// The notification queue takes Foundation's arguments.
+/// The notification queue accepts Foundation's arguments.
 @Suite struct QueueStyleTests {
     private let name = Notification.Name("styled")
 

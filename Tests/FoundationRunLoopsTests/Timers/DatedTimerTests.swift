@@ -4,7 +4,7 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Timers take dates and intervals of Foundation, and give them back.
+/// Timers take dates and intervals of Foundation, and return them.
 @Suite struct DatedTimerTests {
     @Test(arguments: [Double.infinity, 1e6, 60])
     func `the very date that was set comes back`(seconds: Double) {
