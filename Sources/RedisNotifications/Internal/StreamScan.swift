@@ -44,7 +44,9 @@ struct StreamScan: Sendable {
     private(set) var isTrimmed: Bool
     /// The posters of which an entry was read since entries were missing.
     private var seen: Set<PosterID> = []
-    /// The subscriptions that had begun before, with the number of ends that each has read. For them a missing post is a loss.
+    /// The subscriptions that had begun before, with the number of ends that each has read.
+    ///
+    /// For them a missing post is a loss.
     private let begun: [UInt64: UInt64]
     private let ended: EndedPosters
 

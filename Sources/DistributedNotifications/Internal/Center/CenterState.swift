@@ -110,8 +110,8 @@ final class CenterState: Sendable {
 
     /// Adds a post, and schedules its hand-over.
     ///
-    /// - Parameter milestone: The stage that the caller waits for; nil for none.
-    /// - Returns: The number, with the result of the stage; if there is no room, the result to wait for.
+    /// `milestone` is the stage that the caller waits for; nil for none. The result is the number of the post, with the result of
+    /// the stage; if there is no room and `waits` is true, it is the result to wait for.
     func post(
         _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool,
         until milestone: DistributedNotificationCenter.Milestone? = nil
