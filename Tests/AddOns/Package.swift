@@ -31,6 +31,7 @@ let package = Package(
                 product("RunLoops"),
                 product("RunLoopsLifecycle"), product("RunLoopsLogging"), product("RunLoopsMetrics"),
                 product("RunLoopsTracing"), product("Streams"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),

@@ -38,18 +38,22 @@ public enum Documentation {
         try files(under: "Sources/\(module)/\(module).docc", endingIn: ".md")
     }
 
-    /// Finds the blocks of Swift code in a page that neither a snippet of a test target nor a test program contains.
+    /// Finds the blocks of Swift code in a page that no snippet of a test target, no test program and no example contains.
     ///
     /// - Parameters:
     ///   - page: The path of the page, relative to the package's directory.
     ///   - target: The name of the test target.
+    ///   - examples: The folders of the examples that the page shows, relative to the package's directory.
     /// - Returns: The texts of the blocks.
     /// - Throws: An error if a file cannot be read.
-    public static func blocks(of page: String, missingIn target: String) throws -> [String] {
+    public static func blocks(of page: String, missingIn target: String, and examples: [String] = []) throws
+        -> [String]
+    {
         let programs = try files(under: "Tests/Programs", endingIn: ".swift").filter {
             $0.contains("/Snippets/")
         }
-        let snippets = try (files(under: "Tests/\(target)/Snippets", endingIn: ".swift") + programs)
+        let shown = try examples.flatMap { try files(under: $0, endingIn: ".swift") }
+        let snippets = try (files(under: "Tests/\(target)/Snippets", endingIn: ".swift") + programs + shown)
             .map { Block(try text(of: $0)) }
         let blocks = blocks(in: try text(of: page), marked: "swift")
         return blocks.filter { block in

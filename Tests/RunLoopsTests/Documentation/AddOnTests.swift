@@ -9,13 +9,18 @@ import Testing
         "RunLoopsLifecycle", "RunLoopsLogging", "RunLoopsMetrics", "RunLoopsTracing",
     ]
 
+    /// The example of the article "Beside SwiftNIO", which has tests of its own.
+    private static let examples = ["Examples/BesideNIO/Sources", "Examples/Sources/NoteStorage"]
+
     private static func pages() throws -> [String] {
         try modules.flatMap { try Documentation.articles(of: $0) }
     }
 
     @Test(arguments: try pages())
-    func `every block of Swift stands in a snippet that compiles`(page: String) throws {
-        for block in try Documentation.blocks(of: page, missingIn: "AddOns/AddOnTests") {
+    func `every block of Swift stands in code that compiles`(page: String) throws {
+        for block in try Documentation.blocks(
+            of: page, missingIn: "AddOns/AddOnTests", and: AddOnTests.examples)
+        {
             Issue.record("\(page) has a block that no snippet has:\n\(block)")
         }
     }
