@@ -34,7 +34,7 @@ public final class DelayedPerform: Sendable {
     private let state: Guarded<State>
     private let loop: RunLoop
     private let modes: [RunLoop.Mode]
-    /// Weak, because the timer's handler holds this object.
+    /// The timer that runs the block; weak, because the timer's handler holds this object.
     ///
     /// The loop holds the timer. When the loop ends, it releases the timer, this object and the block.
     ///
@@ -60,8 +60,8 @@ public final class DelayedPerform: Sendable {
 
     /// Cancels the block, if it has not started.
     ///
-    /// - Returns: The state in which the call found the block. After `cancelled`, the block has been released and will not start,
-    ///   and each further call returns `cancelled`.
+    /// - Returns: The state in which the call found the block. If it is `cancelled`, the block has been released and will not
+    ///   start, and each further call returns `cancelled`, too.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -83,7 +83,7 @@ public final class DelayedPerform: Sendable {
             if loop.coreIfCurrent != nil {
                 endTimer()
             } else {
-                // The timer keeps these modes alive, so this block runs in one of them.
+                // The timer keeps these modes alive, so the loop runs this closure in one of them.
                 loop.perform(inModes: modes) { self.endTimer() }
             }
         }
@@ -95,7 +95,7 @@ public final class DelayedPerform: Sendable {
         unsafe timer = nil
     }
 
-    /// Sets the timer.
+    /// Adds a timer that runs the block at a date, unless the block can no longer run.
     ///
     /// Only the loop's thread may call this.
     func schedule(at date: Moment, _ ticket: Ticket, _ fileID: StaticString, _ line: Int) {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Calls a handler when a file descriptor is ready: a socket, a pipe, an eventfd.
+/// Calls a handler when a file descriptor, such as a socket, a pipe or an eventfd, is ready.
 ///
 /// A level-triggered source, the default, calls its handler in each pass in which the descriptor is ready, so the handler can read
 /// any number of bytes. An edge-triggered source calls its handler when the kernel reports new readiness, so the handler must read
@@ -16,10 +16,10 @@ internal import Glibc
 /// Several sources of one loop can watch the same descriptor if they have the same trigger, because the kernel keeps one trigger
 /// for each descriptor.
 ///
-/// The kernel has reported the readiness in the same pass. If another handler of the pass has read all bytes since, a read fails
-/// with `EAGAIN`. If several sources of the loop watch the descriptor, the loop polls the descriptor again before it calls each
-/// handler, so bytes that one source has read are not reported to the other sources. While the handler runs the loop, the source
-/// does not call the handler again.
+/// The kernel reports the readiness in the pass in which the handler is called. If another handler of that pass has already read
+/// all bytes, a read fails with `EAGAIN`. If several sources of the loop watch the descriptor, the loop polls the descriptor again
+/// before it calls each handler, so bytes that one source has read are not reported to the other sources. While the handler runs
+/// the loop, the source does not call the handler again.
 ///
 /// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before* the
 /// descriptor is closed: if the loop finds that a descriptor was closed, it ends the program, because the number can then refer to
@@ -65,14 +65,16 @@ public final class DescriptorSource {
     /// True until the source is invalidated.
     public private(set) var isValid = true
 
-    /// Called on the loop's thread when the kernel refuses to watch the descriptor again after a run in another mode, or to
-    /// watch it for another ``interest``.
+    /// The handler for the kernel's refusal to watch the descriptor.
+    ///
+    /// The loop calls the handler on its thread when the kernel refuses to watch the descriptor again after a run in another mode,
+    /// or to watch it for another ``interest``.
     ///
     /// The kernel refuses if it has no memory (`ENOMEM`), or if the user of the process watches too many descriptors (`ENOSPC`).
     /// While a mode of the source runs, the loop retries, after pauses that grow from a millisecond to a second. No readiness is
-    /// lost: it is reported when the kernel watches the descriptor again. The handler is called once each time that the loop begins
-    /// to watch the source and the kernel refuses. The handler is allowed to invalidate the source. Without a handler,
-    /// ``RunLoopDiagnostics`` reports the refusal.
+    /// lost: it is reported when the kernel watches the descriptor again. Each time that the loop begins to watch the source and
+    /// the kernel refuses, the handler is called once, and not again if the retries fail. The handler is allowed to invalidate the
+    /// source. Without a handler, ``RunLoopDiagnostics`` reports the refusal.
     ///
     /// If the kernel refuses while you add the source, ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` throws the error instead.
     ///
@@ -80,10 +82,10 @@ public final class DescriptorSource {
     public var onWatchRefused: ((DescriptorSource, SystemError) -> Void)?
 
     private let closesDescriptor: Bool
-    /// Serves the source, and returns true if there was an event to serve.
+    /// The closure that serves the source, and returns true if there was an event to serve.
     private(set) var handler: ((DescriptorSource, Readiness) -> Bool)?
     let origin: SourceLocation
-    /// Called after this source was invalidated, for the source that this source represents in the loop.
+    /// Called after this source was invalidated; invalidates the source that this source represents in the loop.
     var onInvalidation: (() -> Void)?
     /// Called instead of the handler, for an input that polls its descriptors itself and is served later in the pass.
     var relay: (() -> Void)?
@@ -104,8 +106,8 @@ public final class DescriptorSource {
     ///     destroyed.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - handler: Called on the loop's thread with the source and the readiness of the descriptor. The source holds it until
-    ///     the source is invalidated.
+    ///   - handler: Called on the loop's thread with the source and the readiness of the descriptor. The source holds the handler
+    ///     until the source is invalidated.
     public init(
         _ descriptor: CInt, interest: Interest, trigger: Trigger = .level, closesDescriptor: Bool = false,
         fileID: StaticString = #fileID, line: Int = #line,
@@ -125,15 +127,17 @@ public final class DescriptorSource {
         }
     }
 
-    /// Makes a source that represents another input, which owns the descriptor, in a loop.
+    /// Makes a source that represents another input in a loop.
+    ///
+    /// The other input owns the descriptor.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor to watch.
     ///   - interest: The events to watch it for.
     ///   - watchesSet: True if the descriptor is an epoll set.
     ///   - origin: The place where the other input was made.
-    ///   - handler: Serves that input, and returns true if there was an event to serve. It returns false if the event that made the
-    ///     descriptor ready is over.
+    ///   - handler: Serves the other input, and returns true if there was an event to serve. It returns false if the event that
+    ///     made the descriptor ready no longer exists.
     package init(
         _ descriptor: CInt, interest: Interest, watchesSet: Bool = false, origin: SourceLocation,
         handler: @escaping (DescriptorSource, Readiness) -> Bool
@@ -148,12 +152,14 @@ public final class DescriptorSource {
         self.handler = handler
     }
 
-    /// Makes a source that represents an input with a set of descriptors in a loop, and keeps no mode alive.
+    /// Makes a source that represents, in a loop, another input that has a set of descriptors.
+    ///
+    /// The source keeps no mode alive.
     ///
     /// - Parameters:
     ///   - set: The descriptor of the set.
     ///   - origin: The place where the other input was made.
-    ///   - handler: Serves that input, even if no descriptor of the set is ready. Returns true if there was an event to serve.
+    ///   - handler: Serves the other input, even if no descriptor of the set is ready. Returns true if there was an event to serve.
     init(set: CInt, origin: SourceLocation, handler: @escaping () -> Bool) {
         descriptor = set
         wanted = .read

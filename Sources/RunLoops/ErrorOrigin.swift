@@ -53,7 +53,7 @@ public struct ErrorOrigin: Sendable {
 
     package static func file(_ path: String) -> ErrorOrigin { ErrorOrigin(.file(path)) }
 
-    /// The origin of an error about an object of another module that has a name.
+    /// Returns the origin of an error about a named object of another module.
     ///
     /// - Parameters:
     ///   - kind: The kind of the object, such as "notification".
@@ -64,7 +64,7 @@ public struct ErrorOrigin: Sendable {
         ErrorOrigin(.named(kind, name, place))
     }
 
-    /// The origin of an error about an object of another module that describes itself.
+    /// Returns the origin of an error about a self-describing object of another module.
     ///
     /// - Parameters:
     ///   - relation: The object's relation to the error, such as "request of".
@@ -79,7 +79,7 @@ public struct ErrorOrigin: Sendable {
     /// True if no origin is known.
     package var isUnknown: Bool { subject == nil }
 
-    /// Returns a reason, after the origin if the origin is known.
+    /// Returns a reason, preceded by the origin if the origin is known.
     package func describing(_ reason: String) -> String { subject == nil ? reason : "\(self): \(reason)" }
 }
 

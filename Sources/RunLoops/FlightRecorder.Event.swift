@@ -10,10 +10,10 @@ extension FlightRecorder {
             /// A call of a handler. The place is that of the block, timer, source, port or observer; for a delivery, that of
             /// the notification.
             case handler(RunLoop.HandlerKind)
-            /// Handlers of messages that were not recorded one by one, and took long together. The place is that of one of these
-            /// handlers.
+            /// Calls of message handlers that are recorded as one event, because together they took long. The place is that of one
+            /// of these handlers.
             case stretch(count: Int)
-            /// A run of a loop. The result is nil while the run is under way, and if the mode had no input to run for. The place is
+            /// A run of a loop. The result is nil while the run is under way, or if the mode had no input to run for. The place is
             /// the mode.
             case run(RunLoop.RunResult?)
             /// A sleep of a loop, with the reasons for which the sleep ended.
@@ -30,7 +30,7 @@ extension FlightRecorder {
             case interval
             /// A notification that the thread has posted. The place is its name.
             case notification(observers: Int)
-            /// Notifications discarded because an observer had no room. The place is the observer's.
+            /// Notifications that were discarded because an observer had no room. The place is that of the notification.
             case drop(count: Int)
             /// The beginning or the end of a connection of a port between processes.
             case connection(began: Bool)
@@ -43,7 +43,7 @@ extension FlightRecorder {
             /// The bits.
             public let rawValue: Int
 
-            /// Makes a set of its bits.
+            /// Makes a set of reasons from its bits.
             ///
             /// - Parameter rawValue: The bits.
             public init(rawValue: Int) { self.rawValue = rawValue }
@@ -58,20 +58,19 @@ extension FlightRecorder {
 
         /// The kind.
         public let kind: Kind
-        /// The date at which the event began.
+        /// The time at which the event began.
         public let start: ContinuousClock.Instant
         /// The duration of the event; zero for an event without duration, and nil while the event is under way.
         public let duration: Duration?
-        /// The place in the source, as file identifier and line, or the text that the description of the kind names.
+        /// The place in the source code, as file ID and line, or another text, as ``Kind`` describes.
         public let place: String
-        /// The number of recorded slices of the thread that enclose this event.
+        /// The number of recorded events of the thread that enclose this event.
         public let depth: Int
-        /// For the handler of a message, the time from sending to the call, if the sender has recorded the message.
+        /// The time from the sending of a message to the call of its handler, if the sender has recorded the message.
         public let wait: Duration?
-        /// For the handler of a timer, the time from the timer's date to the call.
+        /// The time from the fire date of a timer to the call of its handler.
         public let lateness: Duration?
-        /// For the handler of a port, the number of the port's messages that waited at the call, including the message of this
-        /// call.
+        /// The number of messages that waited in a port at the call of its handler, including the message of this call.
         ///
         /// Messages that were sent together can count as one.
         public let waitingMessages: Int?
@@ -85,7 +84,8 @@ extension FlightRecorder.Event {
         let start = reading.scale.moment(event.start)
         kind = Kind(event, isOpen: isOpen)
         self.start = start.instant
-        // The difference of two moments, so that slices that follow each other do not overlap by a nanosecond.
+        // The duration is the difference of two moments, not a converted number of ticks. Otherwise slices that follow each other
+        // could overlap by a nanosecond.
         duration =
             isOpen ? nil : .nanoseconds(reading.scale.moment(event.end).nanoseconds - start.nanoseconds)
         let texts = reading.places
@@ -94,7 +94,8 @@ extension FlightRecorder.Event {
         lateness =
             event.kind == .timer ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp) << 6)) : nil
         waitingMessages = event.kind == .port && event.number > 0 ? event.number : nil
-        // A delivery gets its own place when it is made.
+        // The handler of a delivery is recorded with the place of the notification, but its post with the place of all deliveries.
+        // So the place of a delivery cannot be part of the identity.
         let isDelivery = event.kind == .delivery || place == SourceLocation.delivery.description
         let identity = UInt64(isDelivery ? 0 : event.place) << 32 | UInt64(event.stamp)
         switch event.kind {
@@ -103,7 +104,7 @@ extension FlightRecorder.Event {
             flow = identity
         case .block, .job, .port, .delivery:
             let ticks = MessageStamp.ticks(from: event.stamp, to: event.start)
-            // An earlier recording has left a stamp in the node that is older than this recording.
+            // A stamp that an earlier recording has left in the node is older than this recording.
             let isFromHere = event.stamp != 0 && ticks <= event.start &- reading.began
             wait = isFromHere ? .nanoseconds(reading.scale.nanoseconds(ticks)) : nil
             flow = isFromHere ? identity : nil

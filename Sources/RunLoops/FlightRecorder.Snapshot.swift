@@ -3,9 +3,9 @@ extension FlightRecorder {
     ///
     /// > Thread safety: a value.
     public struct Snapshot: Sendable {
-        /// The date at which the snapshot was taken.
+        /// The time at which the snapshot was taken.
         public let date: ContinuousClock.Instant
-        /// The oldest date that the snapshot covers: the beginning of the recording, or of the recorder's window.
+        /// The earliest time that the snapshot covers: the beginning of the recording, or of the recorder's window.
         public let begin: ContinuousClock.Instant
         /// The threads, in the order in which each was first recorded.
         public let threads: [Thread]
@@ -35,15 +35,15 @@ extension FlightRecorder {
         }
     }
 
-    /// The translation of recorded events.
+    /// The values that translate the ticks and places of recorded events.
     struct Reading: Sendable {
         let scale: TickScale
-        /// The ticks at which the recording began.
+        /// The time at which the recording began, in ticks.
         let began: UInt64
         let places: [String]
     }
 
-    /// Copies the events that are in the rings.
+    /// Copies the last events of all recorded threads.
     ///
     /// No thread waits for the copy, and no thread is stopped.
     ///
@@ -53,8 +53,8 @@ extension FlightRecorder {
     public func snapshot() -> Snapshot {
         let taken = Recording.read(session.generation) { session, rings, unrecorded in
             let copies = rings.map { ring in
-                // The slices under way are copied first. A slice that ends between the two copies is then among the events, too,
-                // and is removed from the slices below.
+                // The slices under way are copied first. A slice that ends between the two copies is then also among the events,
+                // and the code below removes it from the slices.
                 (ring: ring.thread, hasEnded: ring.hasEnded, open: ring.copyOpen(), copy: ring.copyEvents())
             }
             let now = session.clock.reading()
@@ -81,17 +81,17 @@ extension FlightRecorder {
 }
 
 extension FlightRecorder.Snapshot.Thread {
-    /// The events that are over, in the order in which they ended.
+    /// The events that have ended, in the order in which they ended.
     ///
     /// The property is computed at each access, in time proportional to the number of events.
     public var events: [FlightRecorder.Event] {
         recorded.map { FlightRecorder.Event($0, isOpen: false, reading) }
     }
 
-    /// The events that ended after a time.
+    /// Returns the events that ended after a time.
     ///
-    /// - Parameter ticks: The time, from ``lastTicks`` of an earlier snapshot of the same recorder. This is not a date, because two
-    ///   snapshots can differ by some nanoseconds in the date of one event.
+    /// - Parameter ticks: The time, from ``lastTicks`` of an earlier snapshot of the same recorder. The parameter is not a date,
+    ///   because two snapshots can differ by some nanoseconds in the date of one event.
     /// - Returns: The events, in the order in which they ended.
     package func events(after ticks: UInt64) -> [FlightRecorder.Event] {
         recorded.filter { $0.end > ticks }.map { FlightRecorder.Event($0, isOpen: false, reading) }
@@ -100,9 +100,10 @@ extension FlightRecorder.Snapshot.Thread {
     /// The time at which the last event ended, in ticks of the recorder's clock; nil if there is no event.
     package var lastTicks: UInt64? { recorded.last?.end }
 
-    /// The slices that are under way, outermost first: the present activity of the thread, with the date at which each part began.
+    /// The events that are under way, outermost first.
     ///
-    /// This contains at most the 16 outermost slices, and no run, handler or sleep that began before the recording.
+    /// They show the present activity of the thread, and when each part of the activity began. The array contains at most the 16
+    /// outermost events, and no run, handler or sleep that began before the recording.
     public var eventsUnderWay: [FlightRecorder.Event] {
         open.map { FlightRecorder.Event($0, isOpen: true, reading) }
     }

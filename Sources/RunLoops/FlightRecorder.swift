@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Records the activity of the process's loops and their threads during the last seconds.
 ///
-/// A recorder answers questions that come too late for a log: which handler blocked a loop, how long a message waited and which
+/// A recorder answers questions that arise too late for a log: which handler blocked a loop, how long a message waited and which
 /// line sent it, which event woke a loop, which thread waits for room in a port. It is cheap enough to be always on.
 ///
 /// ```swift
@@ -22,7 +22,7 @@ internal import Synchronization
 /// until it makes its own recorder.
 ///
 /// In a simulation of `RunLoopsTesting`, a recorder that a simulated thread makes records only the simulated threads, with the
-/// dates of the simulation's clock. So one seed gives one recording.
+/// dates of the simulation's clock. So the same seed always gives the same recording.
 ///
 /// > Thread safety: any thread.
 public final class FlightRecorder: Sendable {
@@ -32,10 +32,10 @@ public final class FlightRecorder: Sendable {
     public enum Detail: Hashable, Sendable {
         /// Each handler of a timer, source or observer, and each run, sleep and wait is recorded.
         ///
-        /// Messages are blocks, jobs, port messages and deliveries. A loop records up to eight of their handlers within 50 µs one
-        /// by one. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
-        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records each message that it sends to an idle receiver, and
-        /// every 64th other message, at most once in 10 µs.
+        /// The messages of a loop are blocks, jobs, port messages and deliveries. The loop records their handlers one by one, up to
+        /// eight handlers within 50 µs. If the handlers beyond these eight take more than 500 µs together, the loop records them as
+        /// one ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records the messages that it sends to an idle receiver, and
+        /// every 64th other message, but at most one message in 10 µs.
         case sampled
         /// Every handler and every sent message is recorded, for tests and experiments.
         case everything
@@ -45,7 +45,7 @@ public final class FlightRecorder: Sendable {
     ///
     /// > Thread safety: a value.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// Another recorder of the process has not been stopped.
+        /// The process has another recorder that has not been stopped.
         case isRecordedAlready
 
         /// The error in words, with an alternative for the caller.
@@ -68,9 +68,9 @@ public final class FlightRecorder: Sendable {
     /// - Parameters:
     ///   - window: The maximum age of the events of a snapshot; more than zero.
     ///   - byteLimit: The memory for the events of all threads, in bytes. It is divided among 32 threads, each of which has room
-    ///     for at least 256 events of 24 bytes. Memory that was never written is not used. The events of a thread that has ended
-    ///     stay until a new thread needs their room. If more than 32 threads live at once, the others are counted, but not
-    ///     recorded.
+    ///     for at least 256 events of 24 bytes. The kernel provides the memory only when events are first written to it. The events
+    ///     of a thread that has ended stay until a new thread needs their room. If more than 32 threads exist at the same time, the
+    ///     others are counted, but not recorded.
     ///   - detail: The amount of detail.
     /// - Throws: ``Failure/isRecordedAlready``.
     public init(
@@ -96,10 +96,10 @@ public final class FlightRecorder: Sendable {
 
     deinit { stop() }
 
-    /// The maximum number of threads that are recorded at once.
+    /// The maximum number of threads that are recorded at the same time.
     static let mostThreads = 32
 
-    /// Returns the largest power of two of events that fit into a number of bytes, but at least 256.
+    /// Returns the number of events that fit into a number of bytes, rounded down to a power of two; at least 256.
     static func eventCount(bytes: Int) -> Int {
         let most = max(256, bytes / EventRing.bytes(1))
         return 1 << (Int.bitWidth - 1 - most.leadingZeroBitCount)
@@ -127,7 +127,7 @@ public final class FlightRecorder: Sendable {
     /// Records the call of a closure as an interval on the calling thread.
     ///
     /// - Parameters:
-    ///   - text: A name for the interval, a literal.
+    ///   - text: A name for the interval. It is a literal, so that a recording contains no data of the program.
     ///   - body: The work.
     /// - Returns: The result of the body.
     /// - Throws: The error of the body.
@@ -141,9 +141,9 @@ public final class FlightRecorder: Sendable {
 
     // MARK: - Slow handlers
 
-    /// Calls a handler with a snapshot each time that a handler of any loop returns and took longer than a given time.
+    /// Calls a handler with a snapshot each time that a handler of any loop has taken longer than a given time.
     ///
-    /// A ``RunLoopWatchdog`` finds the slow handlers, with its limits: it checks the loops four times within the threshold, and
+    /// A ``RunLoopWatchdog`` finds the slow handlers, so its limits apply: it checks the loops four times within the threshold, and
     /// each call of a handler costs the loop a few plain stores.
     ///
     /// - Parameters:

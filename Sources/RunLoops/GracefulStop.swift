@@ -2,8 +2,9 @@ internal import Glibc
 
 /// Ends a program gracefully after a signal: the program first finishes the work that is under way, within a deadline.
 ///
-/// The first `SIGTERM` or `SIGINT` begins the stop. Your handler is called once. It stops accepting work, and calls ``finish()``
-/// when the work is done, at once or later. ``finish()`` stops the run of the loop, so that the main function returns:
+/// The first `SIGTERM` or `SIGINT` begins the stop, and your handler is called once. In the handler, make your program stop
+/// accepting work. Call ``finish()`` when all work is done, in the handler or later. ``finish()`` stops the run of the loop, so
+/// that the main function returns:
 ///
 /// ```swift
 /// let stop = try GracefulStop(deadline: .seconds(30)) { stop in
@@ -50,7 +51,7 @@ public final class GracefulStop {
 
     /// The sources of the signals; empty after the stop has become invalid.
     private var sources: [SignalSource] = []
-    /// The timer of the deadline, which has no date until the stop begins.
+    /// The timer of the deadline; its date is the distant future until the stop begins.
     private var timer: Timer?
     /// The object that connects the sources' handlers to the stop, and through which the loop holds the stop.
     ///
@@ -71,8 +72,8 @@ public final class GracefulStop {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - begin: Called once on the loop's thread, with the stop, when the first of the signals has arrived.
-    /// - Throws: ``SignalSourceError``: another source or other code owns one of the signals, or the kernel refuses. No signal is
-    ///   taken over then.
+    /// - Throws: ``SignalSourceError`` if another source or other code owns one of the signals, or if the kernel refuses. No signal
+    ///   is taken over then.
     public init(
         signals: [CInt] = GracefulStop.defaultSignals, deadline: Duration, fileID: StaticString = #fileID,
         line: Int = #line, begin: @escaping (GracefulStop) -> Void
@@ -100,8 +101,8 @@ public final class GracefulStop {
 
     /// Begins the stop without a signal.
     ///
-    /// Use this method in a program that can be stopped in another way, too. If the stop has begun, or is invalid, the call does
-    /// nothing.
+    /// Use this method if your program can also be stopped in another way than by a signal. If the stop has begun, or is invalid,
+    /// the call does nothing.
     public func begin() {
         requireCurrent("GracefulStop.begin")
         guard isValid, !isStopping else { return }
@@ -112,7 +113,7 @@ public final class GracefulStop {
         called?(self)
     }
 
-    /// Ends the stop because all work is done: releases the signals, and stops the run of the loop.
+    /// Ends the stop after all work is done: releases the signals, and stops the run of the loop.
     ///
     /// The innermost run ends after the pass that is under way. You can also call this before the stop has begun. If the stop is
     /// invalid, the call does nothing.

@@ -3,8 +3,8 @@ internal import DequeModule
 /// Serves a C library that owns several descriptors and a deadline, but has no thread and no loop.
 ///
 /// Libraries such as libcurl, hiredis, c-ares and libpq leave the waiting to your program: they name the descriptors and events to
-/// watch, and the latest time of the next call. Pass both on to the source. The loop calls `service` at most once in a pass, for
-/// all ready descriptors. In `service`, take one ``Report`` after the other, and call the library for each report.
+/// watch, and the time by which they must be called again. Pass both on to the source. The loop calls `service` at most once in a
+/// pass, for all ready descriptors. In `service`, take one ``Report`` after another, and call the library for each report.
 ///
 /// ```swift
 /// let source = try LibrarySource { source in
@@ -24,7 +24,7 @@ internal import DequeModule
 /// While `service` runs the loop, the loop does not call `service` again. Descriptors that become ready in the meantime are served
 /// afterwards.
 ///
-/// <doc:Libraries> builds an adapter from scratch, and lists the calls of several libraries with their places in it.
+/// <doc:Libraries> builds an adapter from scratch, and shows where the calls of several libraries belong in it.
 ///
 /// > Thread safety: one thread; after the source is added, the thread of its loop.
 public final class LibrarySource {
@@ -44,12 +44,12 @@ public final class LibrarySource {
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - onInvalidation: Called once, on the loop's thread, when the source is invalidated or the thread of the loop ends.
-    ///     Release the library's objects for this source there. The closure is not called if the last reference to the source is
-    ///     released while the source is in no loop.
+    ///   - onInvalidation: Called once, on the loop's thread, when the source is invalidated or the thread of the loop ends. In
+    ///     this closure, release the library's objects for this source. The closure is not called if the last reference to the
+    ///     source is released while the source is in no loop.
     ///   - service: Called on the loop's thread with the source, when descriptors are ready or the deadline has passed. The source
     ///     holds the closure until the source is invalidated.
-    /// - Throws: ``SystemError`` if the kernel refuses a set of descriptors, because the process has no descriptor left
+    /// - Throws: ``SystemError`` if the kernel refuses to make a set of descriptors, because the process has no descriptor left
     ///   (`EMFILE`) or the kernel has no room (`ENFILE`, `ENOMEM`).
     public init(
         fileID: StaticString = #fileID, line: Int = #line, onInvalidation: (() -> Void)? = nil,
@@ -80,11 +80,12 @@ public final class LibrarySource {
         if isValid && state.value.group.setInterest(interest, of: descriptor) { noteChange() }
     }
 
-    /// The latest date of the next call of the library; nil, the initial value, for no deadline.
+    /// The time by which the library must be called again; nil, the initial value, for no deadline.
     ///
-    /// When the date has passed, `service` is called once with ``deadlineHasPassed``, and the deadline becomes nil. A date of now
-    /// or earlier means the next pass, which does not sleep. Setting the deadline often is cheap, because the loop sets its alarm
-    /// only when it sleeps. Setting the deadline of an invalid source does nothing.
+    /// When the deadline has passed, the deadline becomes nil, and `service` is called once while ``deadlineHasPassed`` is true. If
+    /// the deadline has already passed when you set it, the call is made in the next pass, which does not sleep. Setting the
+    /// deadline often is cheap, because the loop sets its alarm only when it sleeps. Setting the deadline of an invalid source does
+    /// nothing.
     public var deadline: ContinuousClock.Instant? {
         get { state.value.deadline }
         set {
@@ -104,7 +105,7 @@ public final class LibrarySource {
         }
     }
 
-    /// Takes the next report, inside `service`.
+    /// Removes and returns the next report, inside `service`.
     ///
     /// One call of `service` gets at most 64 reports. The remaining descriptors, and the descriptors whose reports you do not take,
     /// are reported in the next pass. The kernel decides the order, and reports no descriptor twice before it has reported all
@@ -115,7 +116,7 @@ public final class LibrarySource {
 
     /// True inside `service` if the deadline has passed.
     ///
-    /// It is true only in the first call of `service` after the date.
+    /// The property is true only in the first call of `service` after the deadline.
     public var deadlineHasPassed: Bool { state.value.deadlineHasPassed }
 
     /// Removes the source from its loop for good, releases `service`, and calls `onInvalidation`.

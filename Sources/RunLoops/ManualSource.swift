@@ -16,11 +16,12 @@ public final class ManualSource: Sendable {
     private let bell = Doorbell()
     private let claim = Claim()
 
-    /// The handler and the input, which one thread at a time touches, and which are therefore `nonisolated(unsafe)`.
+    /// The handler; nil after the source was invalidated.
     ///
-    /// Before other threads have the source, only the thread that makes the source touches these properties; after that, only the
-    /// thread of the loop that holds the claim.
+    /// `nonisolated(unsafe)`: only one thread at a time uses the handler and the input. Before other threads have the source, this
+    /// is the thread that makes the source; after that, it is the thread of the loop that holds the claim.
     nonisolated(unsafe) private var handler: (() -> Void)?
+    /// The part of the source that is in a loop; nil while the source is in no loop.
     nonisolated(unsafe) private var input: ManualInput?
     let origin: SourceLocation
 

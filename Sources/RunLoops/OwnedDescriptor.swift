@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A file descriptor with one owner.
 ///
-/// The descriptor is closed at once when its owner is destroyed. Make an owned descriptor of a descriptor that you have opened, or
-/// with ``memory(name:size:)``, ``pipe()`` or ``eventDescriptor(count:)``.
+/// The descriptor is closed at once when its owner is destroyed. Make an owned descriptor from a descriptor that you have opened,
+/// or with ``memory(name:size:)``, ``pipe()`` or ``eventDescriptor(count:)``.
 ///
 /// Descriptors that another process has sent through a port have this type, too. A separate thread closes such a descriptor and its
 /// duplicates soon after their owner is destroyed, because the sender can make the call of `close` take long.
@@ -48,7 +48,7 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
         if let closer { closer.close(descriptor) } else { close(descriptor) }
     }
 
-    /// Releases the descriptor to the caller, which closes the descriptor.
+    /// Transfers the descriptor to the caller, which must close it.
     ///
     /// - Returns: The number of the descriptor. Closing a descriptor that another process has sent can take long, so do not close
     ///   it on a loop.

@@ -1,33 +1,36 @@
 /// The reason for which a wait for another thread's loop ended without a result.
 ///
-/// If you waited for a block, the block has not started, and will not start, with one exception: with ``loopEnded(_:)`` the block
-/// may have started, and have ended its thread. If you waited for the observers of a notification, in the module Notifications, the
-/// notification has been posted, whichever error it is: only the wait is over.
+/// If you waited for a block, the block has not started and will not start. The exception is ``loopEnded(_:)``: the block may have
+/// started, and may itself have ended the thread. If you waited for the observers of a notification of the module Notifications,
+/// the notification has been posted, whatever the error: only the wait has ended.
 ///
 /// > Thread safety: a value.
 public enum PerformError: Error, Hashable, Sendable {
     /// The deadline passed before the block had started, or before all observers had been called.
     case timedOut(ErrorOrigin)
-    /// The loop's thread ended before the block or the observers had returned. The block itself can have ended the thread.
+    /// The loop's thread ended before the block or the observers had returned.
+    ///
+    /// The block itself can have ended the thread.
     case loopEnded(ErrorOrigin)
-    /// The thread would wait for itself. A wait for a block does not throw this error, because a thread's own loop runs the block
-    /// at once.
+    /// The thread would wait for itself.
+    ///
+    /// A wait for a block does not throw this error, because a thread's own loop runs the block at once.
     case wouldDeadlock(ErrorOrigin)
     /// The wait would be part of a circle of threads that wait for each other for ever.
     case circle(WaitCircle)
 }
 
 extension PerformError {
-    /// ``timedOut(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// ``timedOut(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var timedOut: PerformError { .timedOut(.unknown) }
 
-    /// ``loopEnded(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// ``loopEnded(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var loopEnded: PerformError { .loopEnded(.unknown) }
 
-    /// ``wouldDeadlock(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// ``wouldDeadlock(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var wouldDeadlock: PerformError { .wouldDeadlock(.unknown) }
 
-    /// Returns this error, with an origin if this error has no origin.
+    /// Returns this error, with the given origin if it has none.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PerformError {
         switch self {
         case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self
