@@ -3,15 +3,15 @@
 extension Port {
     /// Sends a message, and awaits room for it without blocking a thread.
     ///
-    /// The call returns as soon as the message is queued; if there is room, at once. If the port is full, the task waits in the
-    /// same queue as the threads that block in `send`, first come, first served. You can await the call on the receiver's own loop.
-    /// The library does not detect a deadlock between a task and a loop that wait for each other.
+    /// The call returns as soon as the message is queued, which is immediately if there is room. If the port is full, the task
+    /// waits in the same queue as the threads that block in `send`, first come, first served. You can await the call on the
+    /// receiver's own loop. The library does not detect a deadlock between a task and a loop that wait for each other.
     ///
     /// A task that is cancelled while it waits leaves the queue. If the task was cancelled before, the call tries once and does not
     /// wait.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
-    /// - Throws: ``PortSendError`` with the message: the port has ended, or the task was cancelled.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the port has ended or the task was cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -28,7 +28,8 @@ extension Port {
     /// - Parameters:
     ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the task was cancelled.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the deadline passed, the port has ended or the task was
+    ///   cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -45,7 +46,8 @@ extension Port {
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
-    /// - Throws: ``PortSendError`` with the messages that were not sent. All messages before them were sent.
+    /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, the port has ended or the task was
+    ///   cancelled. All messages before the unsent messages were sent.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -55,11 +57,11 @@ extension Port {
         try await core.postAwaiting(contentsOf: messages, before: deadline, isolation: #isolation)
     }
 
-    /// Adds a handler that this thread's loop calls once when sending a message would not wait.
+    /// Adds a handler that this thread's loop calls, once, when a message can be sent without waiting.
     ///
-    /// Sending does not wait if the port has room and no sender waits in front, or if the port has ended. If this is true already,
-    /// the handler is called soon. Use this method in a handler that finds the port full and must not block its loop: stop reading
-    /// from the connection that the messages come from, and resume in the handler.
+    /// Sending does not wait if the port has room and no other sender waits for it, or if the port has ended. If this is true
+    /// already, the handler is called soon. Use this method in a handler that finds the port full and must not block its loop: stop
+    /// reading from the connection that the messages come from, and resume in the handler.
     ///
     /// ```swift
     /// do {
@@ -95,7 +97,7 @@ extension SendRight {
     /// This is the same as the awaiting `send` of ``Port``. The call holds the send right until it returns.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
-    /// - Throws: ``PortSendError`` with the message: the port has ended, or the task was cancelled.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the port has ended or the task was cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -113,7 +115,8 @@ extension SendRight {
     /// - Parameters:
     ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the task was cancelled.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the deadline passed, the port has ended or the task was
+    ///   cancelled.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -131,7 +134,8 @@ extension SendRight {
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
-    /// - Throws: ``PortSendError`` with the messages that were not sent. All messages before them were sent.
+    /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, the port has ended or the task was
+    ///   cancelled. All messages before the unsent messages were sent.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -142,7 +146,7 @@ extension SendRight {
         try await share.core.postAwaiting(contentsOf: messages, before: deadline, isolation: #isolation)
     }
 
-    /// Adds a handler that this thread's loop calls once when sending a message would not wait.
+    /// Adds a handler that this thread's loop calls, once, when a message can be sent without waiting.
     ///
     /// This is the same as ``Port/onRoom(fileID:line:_:)``. The handler is also called if the right has ended in the meantime.
     ///

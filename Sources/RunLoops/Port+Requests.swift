@@ -21,8 +21,9 @@ extension Port {
     ///     message stays in the queue, and its ``ReplyRight/isAwaited`` is false.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - message: Makes the message with the right to reply. It is called once, unless the port has ended, the deadline has
-    ///     passed, or the receiver's thread is this thread. If the wait would close a circle, the message is destroyed.
+    ///   - message: The closure that makes the message with the right to reply. It is called once, unless the port has ended, the
+    ///     deadline has passed, or the receiver's thread is this thread. If the wait would close a circle, the message is
+    ///     destroyed.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
     ///
@@ -45,8 +46,8 @@ extension Port {
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - message: Makes the message with the right to reply. It is called once, in the actor that makes the request, unless the
-    ///     request is refused at once.
+    ///   - message: The closure that makes the message with the right to reply. It is called once, in the actor that makes the
+    ///     request, unless the request is refused immediately.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
     ///
@@ -76,8 +77,9 @@ extension SendRight {
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - message: Makes the message with the right to reply. It is called once, unless the port has ended, the deadline has
-    ///     passed, or the receiver's thread is this thread. If the wait would close a circle, the message is destroyed.
+    ///   - message: The closure that makes the message with the right to reply. It is called once, unless the port has ended, the
+    ///     deadline has passed, or the receiver's thread is this thread. If the wait would close a circle, the message is
+    ///     destroyed.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
     ///
@@ -101,8 +103,8 @@ extension SendRight {
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - message: Makes the message with the right to reply. It is called once, in the actor that makes the request, unless the
-    ///     request is refused at once.
+    ///   - message: The closure that makes the message with the right to reply. It is called once, in the actor that makes the
+    ///     request, unless the request is refused immediately.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
     ///

@@ -37,12 +37,12 @@ extension Port {
     ///
     /// The notice waits in the port's queue behind all messages that the rights have sent. Like a message, it is served in the
     /// modes that the port is in. If new rights exist when it is served, the notice is stale, and the handler is not called; when
-    /// the new rights are destroyed, too, there is a new notice. So the handler is called once for each time that no rights are
-    /// left, and not for a time that has ended before the call. If no rights are left already, and no handler was called for that,
-    /// the handler is called soon. Before the first right is made there is no notice.
+    /// the new rights are destroyed, too, there is a new notice. So the handler is called once for each period without rights, but
+    /// not for a period that has ended before the call. If such a period has already begun when you set the handler, and no handler
+    /// was called for that period, the handler is called soon. Before the first right is made, there is no notice.
     ///
     /// Setting a handler replaces the previous one. When the port leaves its loop, the loop releases the handler. A notice from a
-    /// time without a loop goes to the next handler that is set.
+    /// period in which the port was in no loop is for the next handler that is set.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
     /// - Precondition: The port was added to this thread's loop. If the port or the loop has ended, the handler is released, and
@@ -72,7 +72,7 @@ extension Port {
 }
 
 extension Port where Message == Void {
-    /// Makes a right to send one signal to this port, which is also sent if the right is destroyed unused.
+    /// Makes a right to send one signal to this port; destroying the unused right sends the signal, too.
     ///
     /// - Returns: The right.
     ///

@@ -66,8 +66,8 @@ public final class Port<Message: Sendable>: Sendable {
     /// blocks until there is room, without running this thread's loop.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
-    /// - Throws: ``PortSendError`` with the message: the port has ended, or the receiver's thread is this thread or waits for it,
-    ///   so that the wait would never end.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the port has ended, or if the wait for room would never
+    ///   end because the receiver's thread is this thread or waits for it.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -82,8 +82,8 @@ public final class Port<Message: Sendable>: Sendable {
     /// - Parameters:
     ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the receiver's thread is this
-    ///   thread or waits for it, so that the wait would never end.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the deadline passed, if the port has ended, or if the wait
+    ///   for room would never end because the receiver's thread is this thread or waits for it.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -100,7 +100,9 @@ public final class Port<Message: Sendable>: Sendable {
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
-    /// - Throws: ``PortSendError`` with the messages that were not sent. All messages before them were sent.
+    /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, if the port has ended, or if the
+    ///   wait for room would never end because the receiver's thread is this thread or waits for it. All messages before the unsent
+    ///   messages were sent.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -123,7 +125,7 @@ extension Port where Message == Void {
 }
 
 extension RunLoop {
-    /// Adds a port to a mode, and sets the handler of its messages there.
+    /// Adds a port to a mode, and sets the handler of its messages in that mode.
     ///
     /// The loop also delivers messages that were sent before. It holds the port until the port is removed from its last mode or
     /// ends. If the port is in the mode already, the call does nothing, and the mode keeps its handler. Each mode of a port has its
@@ -143,7 +145,7 @@ extension RunLoop {
         add(port, port.core, forMode: mode) { slot in handler(slot.move(Message.self)) }
     }
 
-    /// Adds a port that carries signals to a mode.
+    /// Adds a signal port to a mode.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no other loop.

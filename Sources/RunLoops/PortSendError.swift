@@ -1,4 +1,4 @@
-/// An error of sending to a port, with the messages that were not sent.
+/// The error of a failed send to a port, with the messages that were not sent.
 ///
 /// > Thread safety: a value.
 public struct PortSendError<Message: Sendable>: Error {
@@ -8,9 +8,9 @@ public struct PortSendError<Message: Sendable>: Error {
     /// The messages that were not sent, in order.
     public let messages: [Message]
 
-    /// The port, for the place where it was made.
+    /// The port; the description of the error names the place where it was made.
     ///
-    /// It is one word, so that the error still fits into registers.
+    /// The property is one word, so that the error still fits into registers.
     private let port: PortCore
 
     @usableFromInline

@@ -18,8 +18,8 @@
 /// ```
 ///
 /// Members with messages are served in turn, one message each, so no member starves behind a busy member. A port is in at most one
-/// set or one loop. Its messages stay in the port: while it is in neither they wait, and its next set or loop serves them. The set
-/// holds its members. A member that has ended leaves the set after the element for its end was received.
+/// set or one loop. While it is in neither, its messages wait in the port, and its next set or loop serves them. The set holds its
+/// members. A member that has ended leaves the set after the element for its end was received.
 ///
 /// When the last reference to the set is released, the set releases its members.
 ///
@@ -46,7 +46,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
     ///   - end: The element that is received after the port has ended; nil for no element.
-    ///   - element: Makes the element from a message. Called on the thread that receives, without a lock.
+    ///   - element: Makes the element from a message. The closure is called on the thread that receives, and not under a lock.
     ///
     /// > Thread safety: any thread.
     @inlinable
@@ -66,7 +66,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// > Thread safety: any thread.
     public func add(_ port: Port<Element>, atEnd end: Element? = nil) { add(port, atEnd: end) { $0 } }
 
-    /// Adds a port that carries signals.
+    /// Adds a signal port.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
@@ -108,13 +108,13 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// Waits for a message of any member.
     ///
     /// The thread sleeps until there is a message. Its loop, if it has one, does not run in the meantime. Several threads can wait,
-    /// and each message goes to one of them. For the detection of <doc:Deadlocks>, the thread that has received from the set last
-    /// serves the set.
+    /// and each message goes to one of them. For the detection of <doc:Deadlocks>, the thread that last received from the set
+    /// counts as the thread that serves it.
     ///
     /// - Parameter deadline: The time at which the wait ends; nil for never. If it has passed, the call checks once and does not
     ///   wait.
     /// - Returns: The element that a member's closure made from its message, or the element for a member's end.
-    /// - Throws: ``PortSetError``: the deadline passed, or the set has no members.
+    /// - Throws: ``PortSetError`` if the deadline passed or the set has no members.
     ///
     /// > Thread safety: any thread. Not in asynchronous code, whose thread the call would block.
     @available(*, noasync, message: "this blocks the thread; add the ports to a loop instead")

@@ -9,13 +9,13 @@ public enum PortSetError: Error, Hashable, Sendable {
 }
 
 extension PortSetError {
-    /// ``timedOut(_:)`` without an origin: for comparing, and for throwing in your own code.
+    /// ``timedOut(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var timedOut: PortSetError { .timedOut(.unknown) }
 
-    /// ``noMembers(_:)`` without an origin: for comparing, and for throwing in your own code.
+    /// ``noMembers(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var noMembers: PortSetError { .noMembers(.unknown) }
 
-    /// Returns this error, with an origin if this error has no origin.
+    /// Returns this error, with the given origin if it has none.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PortSetError {
         switch self {
         case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self

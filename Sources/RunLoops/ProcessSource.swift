@@ -1,4 +1,4 @@
-/// Calls a handler on its loop's thread when a process has ended, with the exit status of a child.
+/// Calls a handler on its loop's thread when a process has ended, and passes it the exit status of a child.
 ///
 /// The source takes a child's status from the kernel once, just before it calls the handler. No other code may wait for that child.
 /// The source uses no signals: it takes neither `SIGCHLD` from other code, nor the status of other children.
@@ -10,8 +10,8 @@
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// The process can have ended before, if no code has waited for it. The handler is called once, and the source is invalid from then
-/// on.
+/// The process may already have ended, if no code has waited for it yet. The handler is called once, and the source is invalid from
+/// then on.
 ///
 /// > Thread safety: one thread; after the source is added, the thread of its loop.
 public final class ProcessSource {
@@ -36,7 +36,7 @@ public final class ProcessSource {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread with the source and the way in which the process has ended.
-    /// - Throws: ``SystemError``: there is no such process, or other code has waited for it (`ESRCH`), or the kernel has no
+    /// - Throws: ``SystemError`` if there is no such process or other code has waited for it (`ESRCH`), or if the kernel has no
     ///   descriptor left.
     public init(
         _ processID: CInt, fileID: StaticString = #fileID, line: Int = #line,

@@ -27,22 +27,22 @@ public enum RequestError: Error, Hashable, Sendable {
 }
 
 extension RequestError {
-    /// ``noReply(_:)`` without an origin: for comparing, and for throwing in your own code.
+    /// ``noReply(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var noReply: RequestError { .noReply(.unknown) }
 
-    /// ``invalid(_:)`` without an origin: for comparing, and for throwing in your own code.
+    /// ``invalid(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var invalid: RequestError { .invalid(.unknown) }
 
-    /// ``timedOut(_:)`` without an origin: for comparing, and for throwing in your own code.
+    /// ``timedOut(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var timedOut: RequestError { .timedOut(.unknown) }
 
-    /// ``cancelled(_:)`` without an origin: for comparing, and for throwing in your own code.
+    /// ``cancelled(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var cancelled: RequestError { .cancelled(.unknown) }
 
-    /// ``wouldDeadlock(_:)`` without an origin: for comparing, and for throwing in your own code.
+    /// ``wouldDeadlock(_:)`` without an origin, for comparisons and for code of yours that throws this error.
     public static var wouldDeadlock: RequestError { .wouldDeadlock(.unknown) }
 
-    /// Returns this error, with an origin if this error has no origin.
+    /// Returns this error, with the given origin if it has none.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> RequestError {
         switch self {
         case .noReply(let known): known.isUnknown ? .noReply(origin()) : self

@@ -12,10 +12,10 @@ extension RunLoop {
     /// RunLoop.current.addEndHandler { connection.close() }
     /// ```
     ///
-    /// The main thread's loop usually lasts as long as the process; then its handlers are not called. If the loop has ended, the
-    /// new handler is released at once.
+    /// The main thread's loop usually lasts as long as the process. In that case its handlers are not called. If the loop has
+    /// ended, the new handler is released at once.
     ///
-    /// If an object ends before its thread, cancel its handler with ``EndHandler/cancel()``.
+    /// If an object is closed before its thread ends, cancel its handler with ``EndHandler/cancel()``.
     ///
     /// - Parameter handler: The handler.
     /// - Returns: A handle for cancelling the handler.

@@ -29,7 +29,7 @@ extension RunLoop {
             .members.remove(timer, from: mode)
     }
 
-    /// Adds a source of a descriptor to a mode.
+    /// Adds a descriptor source to a mode.
     ///
     /// If the descriptor is ready already, the source reports it. The loop holds the source until the source is removed from its
     /// last mode or becomes invalid. If the source is in the mode already, or is invalid, the call does nothing.
@@ -37,9 +37,9 @@ extension RunLoop {
     /// - Parameters:
     ///   - source: The source. It must be in no other loop.
     ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
-    /// - Throws: ``SystemError`` if the kernel cannot watch the descriptor. The descriptor is closed (`EBADF`), it belongs to a
-    ///   regular file or a directory (`EPERM`), the kernel has no room (`ENOMEM`, `ENOSPC`), or the process has no descriptor left
-    ///   for the loop, which needs one for its first source (`EMFILE`). The source is unchanged then.
+    /// - Throws: ``SystemError`` if the kernel cannot watch the descriptor, because the descriptor is closed (`EBADF`) or belongs
+    ///   to a regular file or a directory (`EPERM`), because the kernel has no room (`ENOMEM`, `ENOSPC`), or because the process
+    ///   has no descriptor left for the loop, which needs one for its first source (`EMFILE`). The source is unchanged then.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ source: DescriptorSource, forMode mode: Mode) throws(SystemError) {
@@ -49,7 +49,7 @@ extension RunLoop {
         }
     }
 
-    /// Removes a source of a descriptor from a mode.
+    /// Removes a descriptor source from a mode.
     ///
     /// The source's handler does not start in that mode afterwards.
     ///
@@ -92,7 +92,7 @@ extension RunLoop {
         source.leave(core.members, mode)
     }
 
-    /// Adds a source of signals to a mode.
+    /// Adds a signal source to a mode.
     ///
     /// The loop also serves signals that arrived before. The loop holds the source until the source is removed from its last mode
     /// or becomes invalid. If the source is in the mode already, or is invalid, the call does nothing.
@@ -110,7 +110,7 @@ extension RunLoop {
         }
     }
 
-    /// Removes a source of signals from a mode.
+    /// Removes a signal source from a mode.
     ///
     /// The source still owns its signal, and stores the signals that arrive.
     ///
@@ -124,9 +124,9 @@ extension RunLoop {
         source.leave(core.descriptors, mode)
     }
 
-    /// Adds the source of a process's end to a mode.
+    /// Adds a process source to a mode.
     ///
-    /// If the process has ended before, the handler is called soon. The loop holds the source until the source is removed from its
+    /// If the process has ended already, the handler is called soon. The loop holds the source until the source is removed from its
     /// last mode or becomes invalid. If the source is in the mode already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
@@ -142,9 +142,9 @@ extension RunLoop {
         }
     }
 
-    /// Removes the source of a process's end from a mode.
+    /// Removes a process source from a mode.
     ///
-    /// The end of the process waits until the source is in a mode again.
+    /// If the process ends while the source is in no mode, the source reports the end after it has been added to a mode again.
     ///
     /// - Parameters:
     ///   - source: The source. If it is not in the mode, the call does nothing.
@@ -156,7 +156,7 @@ extension RunLoop {
         source.leave(core.descriptors, mode)
     }
 
-    /// Adds the source of a library's descriptors to a mode.
+    /// Adds a library source to a mode.
     ///
     /// The source reports descriptors that are ready already, and a deadline that has passed. The loop holds the source until the
     /// source is removed from its last mode or becomes invalid. If the source is in the mode already, or is invalid, the call does
@@ -175,7 +175,7 @@ extension RunLoop {
         }
     }
 
-    /// Removes the source of a library's descriptors from a mode.
+    /// Removes a library source from a mode.
     ///
     /// The source keeps its descriptors and its deadline.
     ///
@@ -218,7 +218,8 @@ extension RunLoop {
 
     /// Makes a mode common.
     ///
-    /// The mode gets all inputs that were added to ``Mode/common``, and all that are added later. A common mode stays common.
+    /// The mode gets all inputs that were added to ``Mode/common``, and all inputs that are added to it later. A common mode stays
+    /// common.
     ///
     /// - Parameter mode: The mode. If it is common already, the call does nothing.
     /// - Complexity: O(*n*) for *n* inputs of the loop.

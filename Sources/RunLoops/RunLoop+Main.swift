@@ -17,10 +17,11 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// A synchronous main runs ``main`` itself, and does not need this call, which does nothing there. A second call does nothing.
+    /// A synchronous main runs ``main`` itself and does not need this call. In a synchronous main, the call does nothing. A second
+    /// call does nothing.
     ///
-    /// - Throws: ``SystemError``: this Swift runtime does not support the call (`ENOTSUP`), or other code has taken the main thread
-    ///   (`EBUSY`). The main thread is unchanged then.
+    /// - Throws: ``SystemError`` if this Swift runtime does not support the call (`ENOTSUP`), or if other code has taken the main
+    ///   thread (`EBUSY`). The main thread is unchanged then.
     ///
     /// > Thread safety: the main thread only, before the first `await` of main.
     public static func adoptMain() throws(SystemError) {
@@ -81,7 +82,7 @@ extension RunLoop {
         }
     }
 
-    /// The report for a libdispatch that does not let a run loop serve its main queue.
+    /// The message that is reported if libdispatch does not let a run loop serve the main queue.
     static let notOffered =
         "RunLoop.main: this libdispatch does not let a run loop serve the main queue; blocks of DispatchQueue.main and tasks of the main actor do not run while the main loop runs"
 }

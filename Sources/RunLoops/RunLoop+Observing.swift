@@ -15,10 +15,10 @@ extension RunLoop {
 
     /// The amount of work from other threads that the loop has not begun.
     ///
-    /// Each block, job and delivery counts as one, in any mode. Each port or source that has become ready since the loop last took
-    /// its mail also counts as one; for the messages of a port see ``Port/count``. A growing number is the sign of a blocked or
-    /// overloaded loop. The loop continues while the number is read, so concurrent changes can make the number slightly too high or
-    /// too low. The number is zero for a loop that has ended.
+    /// Each block, job and delivery counts as one, in any mode. Each port or source that has become ready since the loop last
+    /// looked for work from other threads also counts as one; for the messages of a port, see ``Port/count``. A growing number is
+    /// the sign of a blocked or overloaded loop. The loop continues while the number is read, so concurrent changes can make the
+    /// number slightly too high or too low. The number is zero for a loop that has ended.
     ///
     /// > Thread safety: any thread.
     public var pendingCount: Int {
@@ -51,8 +51,8 @@ extension Port {
     /// The number of messages that wait for the receiver.
     ///
     /// The number does not include messages of senders that wait for room, nor the messages of send-once rights. For a port of
-    /// signals, it is one or zero. Other threads continue while the number is read, so it can be outdated at once. In a port
-    /// without a limit, the number starts again at zero from 2²⁰ on.
+    /// signals, it is one or zero. Other threads continue while the number is read, so it can be outdated immediately. In a port
+    /// without a limit, the number wraps around to zero at 2²⁰.
     ///
     /// > Thread safety: any thread.
     public var count: Int { core.messageCount }

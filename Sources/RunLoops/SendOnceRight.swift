@@ -39,7 +39,7 @@ public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
     /// Sends the message, and consumes the right.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
-    /// - Throws: ``PortSendError`` with the message if the port has ended. The right is consumed then, too.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the port has ended. The right is consumed then, too.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable

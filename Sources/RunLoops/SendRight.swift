@@ -1,4 +1,4 @@
-/// A right to send to a port, which counts its rights.
+/// A right to send to a port, which counts the rights to it.
 ///
 /// All copies are one right, which ends when the last copy is destroyed. A right does not keep its port alive: after the port has
 /// ended, sending throws. The receiver can set a handler that is called when the last right has ended: ``Port/onNoSenders(_:)``.
@@ -29,8 +29,8 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// This is the same as the blocking `send` of ``Port``.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
-    /// - Throws: ``PortSendError`` with the message: the port has ended, or the receiver's thread is this thread or waits for it,
-    ///   so that the wait would never end.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the port has ended, or if the wait for room would never
+    ///   end because the receiver's thread is this thread or waits for it.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -48,8 +48,8 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// - Parameters:
     ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
-    /// - Throws: ``PortSendError`` with the message: the deadline passed, the port has ended, or the receiver's thread is this
-    ///   thread or waits for it, so that the wait would never end.
+    /// - Throws: ``PortSendError``, which returns the unsent message, if the deadline passed, if the port has ended, or if the wait
+    ///   for room would never end because the receiver's thread is this thread or waits for it.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -67,7 +67,9 @@ public struct SendRight<Message: Sendable>: Sendable {
     /// - Parameters:
     ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
-    /// - Throws: ``PortSendError`` with the messages that were not sent. All messages before them were sent.
+    /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, if the port has ended, or if the
+    ///   wait for room would never end because the receiver's thread is this thread or waits for it. All messages before the unsent
+    ///   messages were sent.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
