@@ -12,8 +12,8 @@ extension RunLoop {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Returns: False if the loop's thread has ended. The block is destroyed at once then. If the thread ends while the block
-    ///   waits, the block is destroyed without having run.
+    /// - Returns: False if the loop's thread has ended; in that case the block is destroyed at once. If the thread ends while the
+    ///   block waits, the block is destroyed without having run.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -28,14 +28,14 @@ extension RunLoop {
 
     /// Performs a block on the loop's thread, in one of several modes, and returns at once.
     ///
-    /// This is the same as ``perform(fileID:line:_:)``, but the block runs once, in the first of the modes in which the loop runs.
+    /// This is the same as ``perform(fileID:line:_:)``, but the block runs once, when the loop next runs in any of the modes.
     ///
     /// - Parameters:
     ///   - modes: The modes; at least one mode. ``Mode/common`` stands for all common modes.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Returns: False if the loop's thread has ended. The block is destroyed at once then.
+    /// - Returns: False if the loop's thread has ended; in that case the block is destroyed at once.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -55,7 +55,7 @@ extension RunLoop {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Returns: False if the loop's thread has ended. The block is destroyed at once then.
+    /// - Returns: False if the loop's thread has ended; in that case the block is destroyed at once.
     @discardableResult
     package func performInEveryMode(
         fileID: StaticString = #fileID, line: Int = #line, _ block: consuming @escaping @Sendable () -> Void
@@ -81,7 +81,7 @@ extension RunLoop {
     ///   - blocks: The blocks, in order.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: False if the loop's thread has ended. The blocks are destroyed at once then.
+    /// - Returns: False if the loop's thread has ended; in that case the blocks are destroyed at once.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -138,9 +138,9 @@ extension RunLoop {
 
     /// Performs a block on the loop's thread after a delay.
     ///
-    /// The block runs when the delay is over and one of its modes runs. It never runs at once, not even after a delay of zero.
-    /// Blocks with equal dates run in the order of the calls. If the loop's thread has ended, or ends first, the block is destroyed
-    /// without having run, and ``DelayedPerform/cancel()`` returns ``DelayedPerform/Cancellation/loopEnded``.
+    /// The block runs when the delay is over and one of its modes runs. It never runs during this call, not even if the delay is
+    /// zero. Blocks that are due at the same time run in the order of the calls. If the loop's thread has ended, or ends first, the
+    /// block is destroyed without having run, and ``DelayedPerform/cancel()`` returns ``DelayedPerform/Cancellation/loopEnded``.
     ///
     /// - Parameters:
     ///   - delay: The delay; zero or less means the next pass.

@@ -1,8 +1,8 @@
 extension RunLoop {
-    /// Runs in the default mode until the loop is stopped, or the mode is empty.
+    /// Runs in the default mode until the loop is stopped or the mode is empty.
     ///
     /// The call returns at once if the mode is empty. The main thread's loop also serves the main dispatch queue, so its run
-    /// continues until it is stopped: <doc:MainThread>. Unlike Foundation's method, ``stop()`` ends this run.
+    /// continues until it is stopped: <doc:MainThread>. Unlike in Foundation, ``stop()`` ends this run.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -30,8 +30,8 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode to run in; not ``Mode/common``.
     ///   - deadline: The time at which the run ends if no source or port was served.
-    /// - Returns: False if the run could not begin because the mode is empty. True if it began, with any reason for its end: a
-    ///   source, the deadline, a ``stop()``, or an empty mode.
+    /// - Returns: False if the run could not begin because the mode is empty. True if the run began, whatever ended it: a source or
+    ///   port, the deadline, a ``stop()``, or an empty mode.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -58,8 +58,8 @@ extension RunLoop {
     ///   - mode: The mode to run in; not ``Mode/common``.
     ///   - deadline: The time at which the run ends; nil for never. If it has passed, the run makes one pass.
     ///   - returnAfterSourceHandled: True if the run ends after the first pass that serves a source or port.
-    /// - Returns: The reason for the end of the run. If several reasons are true, it is the first of these: a source was served,
-    ///   the deadline has passed, the loop was stopped, the mode is empty.
+    /// - Returns: The reason for the end of the run. If several reasons apply, it is the first of these: a source was served, the
+    ///   deadline has passed, the loop was stopped, the mode is empty.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -88,7 +88,7 @@ extension RunLoop {
                 options: returnsAfterSource ? .returnsAfterSource : []))
     }
 
-    /// Runs once in a mode, until a source or port was served or a deadline has passed.
+    /// Runs in a mode until one source or port has been served, or until a deadline.
     ///
     /// This is the same as ``run(mode:before:)``, without a result.
     ///
@@ -102,13 +102,13 @@ extension RunLoop {
         run(mode: mode, before: deadline)
     }
 
-    /// Makes one pass in a mode without sleeping, and returns the date of its next timer.
+    /// Makes one pass in a mode without sleeping, and returns the date of the mode's next timer.
     ///
-    /// If a ``stop()`` was called while the loop was not running, it ends this run before its pass.
+    /// If ``stop()`` was called while the loop was not running, that stop ends this run before its pass.
     ///
     /// - Parameter mode: The mode; not ``Mode/common``.
-    /// - Returns: The date at which the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if it has
-    ///   no timer, or nil if the mode is empty.
+    /// - Returns: The date at which the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if the mode
+    ///   has no timer, or nil if the mode is empty.
     /// - Complexity: O(*n*) for *n* inputs of the loop.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -128,8 +128,8 @@ extension RunLoop {
     /// - If a handler calls `stop` and then runs the loop, the inner run continues, and the outer run ends after it.
     /// - A run ends when its exit observers have returned. A later stop from another thread ends the outer run, or the next run.
     ///
-    /// If the loop does not run when a stop is called, the loop stores the stop, which ends the next run, of any member, before its
-    /// first pass. Several stops count as one if the loop has not acted on the first stop yet.
+    /// If the loop does not run when a stop is called, the loop stores the stop, which ends the next run before its first pass,
+    /// whichever member begins that run. Several stops count as one if the loop has not acted on the first stop yet.
     ///
     /// The thread of a ``RunLoopThread`` begins another run after a stop; ``RunLoopThread/stop()`` ends the thread.
     ///

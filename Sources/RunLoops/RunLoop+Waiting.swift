@@ -13,7 +13,7 @@ extension RunLoop {
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one mode.
     ///   - deadline: The time at which the wait ends if the block has not started; nil for never. If the block has started, the
-    ///     call waits until it returns.
+    ///     call waits until the block returns.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
@@ -37,8 +37,8 @@ extension RunLoop {
             in: "RunLoop.performAndWait", fileID: fileID, line: line,
             refuse: { wait.cancel(PerformError.circle($0)) },
             for: { wait.isDecided ? [] : [target] })
-        // The wait begins before the block is performed, so that a refused block has not started. If the deadline has passed, the
-        // call does not wait.
+        // The wait begins before the block is performed, so that the block has not started if the wait is refused. If the deadline
+        // has passed, the call does not wait.
         if end == .never || end > Moment.now(), let circle = threadWait.begin() {
             throw PerformError.circle(circle)
         }
@@ -81,8 +81,8 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - modes: The modes in which the block may run; at least one mode.
-    ///   - deadline: The time at which the wait ends if the block has not started. If the block has started, the call waits
-    ///     until it returns.
+    ///   - deadline: The time at which the wait ends if the block has not started. If the block has started, the call waits until
+    ///     the block returns.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
@@ -148,7 +148,8 @@ extension RunLoop {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Throws: The error of the block, ``PerformError/timedOut(_:)``, ``PerformError/loopEnded(_:)``, or `CancellationError`.
+    /// - Throws: The error of the block, ``PerformError/timedOut(_:)`` if the deadline passes first, ``PerformError/loopEnded(_:)``
+    ///   if the loop ends first, or `CancellationError`.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @_disfavoredOverload

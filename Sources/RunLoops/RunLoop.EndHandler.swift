@@ -13,12 +13,12 @@ extension RunLoop {
         /// The handler; nil after it was called or cancelled, or if the loop had ended.
         private var handler: (() -> Void)?
         private var members: LoopMembers?
-        /// The ending of the loop's thread.
+        /// The object that calls the loop's end handlers.
         ///
-        /// The reference is weak, because the ending holds this handle.
+        /// The reference is weak, because that object holds this handle.
         private weak var ending: LoopEnding?
 
-        /// Makes a handle for a handler that was released at once.
+        /// Makes a handle for a handler that was released because the loop had ended.
         init() {}
 
         init(_ handler: @escaping () -> Void, of members: LoopMembers, in ending: LoopEnding) {
@@ -43,9 +43,9 @@ extension RunLoop {
         /// True until the handler is called or cancelled.
         var isWaiting: Bool { handler != nil }
 
-        /// Takes the handler out of this handle.
+        /// Removes the handler from this handle.
         ///
-        /// - Returns: The handler, or nil if it was taken before.
+        /// - Returns: The handler, or nil if it was removed before.
         func take() -> (() -> Void)? {
             let taken = handler
             handler = nil

@@ -3,9 +3,9 @@ internal import CEventBase
 extension RunLoop {
     /// A loop that another main loop of its thread serves, such as GLib's main loop, or your own epoll loop.
     ///
-    /// A thread can wait in only one loop. If it waits in a foreign main loop, the host, the host serves the thread's run loop as
-    /// its guest: it watches one descriptor, and calls two methods. The guest's timers, ports, sources and blocks are served on
-    /// time, and neither loop polls.
+    /// A thread can wait in only one loop. If it waits in a foreign main loop, the *host*, that loop serves the thread's run loop
+    /// as its *guest*: the host watches one descriptor, and calls two methods. The guest's timers, ports, sources and blocks are
+    /// served on time, and neither loop polls.
     ///
     /// ```swift
     /// let guest = try RunLoop.Guest()
@@ -37,8 +37,7 @@ extension RunLoop {
         /// descriptor, and closes it when the thread ends. The host must stop watching the descriptor before that.
         public let descriptor: CInt
 
-        /// True, the default, if ``serve()`` does the work that waits for an idle loop, such as notifications that are posted when
-        /// idle.
+        /// True, the default, if ``serve()`` also does idle work, such as posting notifications that wait for an idle loop.
         ///
         /// A host that has its own work of low priority can set this to false while that work waits. The guest's idle work then
         /// waits, too.

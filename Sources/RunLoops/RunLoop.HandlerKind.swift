@@ -11,19 +11,19 @@ extension RunLoop {
         case timer
         /// The handler of a manual source.
         case manualSource
-        /// The handler of a source of a descriptor, of signals or of the end of a process.
+        /// The handler of a descriptor source, a signal source, a process source or a library source.
         case descriptor
         /// The handler of a port.
         case port
         /// The handler of an observer of the loop.
         case observer
-        /// The handler of an observer of notifications that is called on the loop.
+        /// The handler of a notification observer, called on the loop.
         case delivery
         /// The blocks of the main dispatch queue.
         case mainQueue
-        /// Work for the end of a pass or for an idle loop, such as the notifications of a queue.
+        /// Work for the end of a pass or for an idle loop, such as posting the notifications of a notification queue.
         case deferredWork
-        /// A handler of the end of the loop's thread.
+        /// A handler that is called when the loop's thread ends.
         case endHandler
     }
 }

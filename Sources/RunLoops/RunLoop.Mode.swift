@@ -17,12 +17,12 @@ extension RunLoop {
 
         /// Makes the mode with a name.
         ///
-        /// - Parameter rawValue: The name. Two modes of one name are the same mode.
+        /// - Parameter rawValue: The name. Two modes with the same name are the same mode.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         /// Makes the mode with a name.
         ///
-        /// - Parameter rawValue: The name. Two modes of one name are the same mode.
+        /// - Parameter rawValue: The name. Two modes with the same name are the same mode.
         public init(_ rawValue: String) { self.rawValue = rawValue }
 
         /// The mode that a loop runs in if you pass no mode.

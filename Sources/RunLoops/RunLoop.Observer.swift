@@ -19,7 +19,7 @@ extension RunLoop {
         /// True if the observer stays valid after its first call.
         public let repeats: Bool
 
-        /// The observer's place among the observers of a moment.
+        /// The observer's position among the observers of the same moment.
         public let order: Int
 
         /// True until the observer becomes invalid.
@@ -39,7 +39,7 @@ extension RunLoop {
         /// - Parameters:
         ///   - activities: The moments at which the observer is called.
         ///   - repeats: False if the observer becomes invalid after its first call.
-        ///   - order: The observer's place among the observers of a moment; an observer of lower order is called first.
+        ///   - order: The observer's position among the observers of the same moment; an observer of lower order is called first.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
         ///   - handler: Called on the loop's thread with the observer and the moment. The observer holds the handler until the

@@ -3,7 +3,7 @@ internal import Synchronization
 extension RunLoop {
     /// The counts of a loop since it was made.
     ///
-    /// The counts are always on: each count costs the loop a plain store. The counts are read one after the other while the loop
+    /// The counts are always on: each count costs the loop a plain store. The counts are read one after another while the loop
     /// runs, so they do not all show the same moment.
     ///
     /// > Thread safety: a value.
@@ -12,11 +12,13 @@ extension RunLoop {
         public var passes = 0
         /// The number of sleeps that the kernel ended.
         public var wakeUps = 0
-        /// The number of writes to the kernel by senders, to end a sleep.
+        /// The number of system calls that senders made to end a sleep of the loop.
         public var kernelWrites = 0
-        /// The number of system calls by the loop, to wait, to poll descriptors, and to set its alarm.
+        /// The number of system calls that the loop made to wait, to poll descriptors and to set its alarm.
         public var kernelCalls = 0
-        /// The total number of blocks performed, actor and task jobs run, notifications delivered, and port messages and
+        /// The number of messages that the loop has handled.
+        ///
+        /// This is the total number of blocks performed, actor and task jobs run, notifications delivered, and port messages and
         /// signals handled.
         public var messages = 0
         /// The number of timer fires.

@@ -2,7 +2,7 @@ extension RunLoop {
     /// The way in which a loop without work waits before it sleeps in the kernel.
     ///
     /// A sleeping loop uses no processor time, but waking it costs the sender a system call, and the kernel's switch of threads
-    /// delays both sides. A spinning loop takes work in a fraction of that time, and its senders make no system call, but it
+    /// delays both sides. A spinning loop starts work in a fraction of that time, and its senders make no system call, but it
     /// occupies a processor.
     ///
     /// > Thread safety: a value.
@@ -10,7 +10,7 @@ extension RunLoop {
         enum Kind: Hashable {
             /// The loop sleeps at once.
             case park
-            /// The loop spins as long as spinning has recently been worth its cost.
+            /// The loop spins if spinning has recently been worth its cost.
             case adaptive
             /// The loop spins for a number of nanoseconds.
             case spin(Int64)
@@ -21,7 +21,7 @@ extension RunLoop {
         /// Sleeps at once.
         public static let park = WaitPolicy(kind: .park)
 
-        /// Spins before a sleep as long as spinning has recently been worth its cost, and at most as long as a wake-up takes.
+        /// Spins before a sleep if spinning has recently been worth its cost, and at most for the time that a wake-up takes.
         ///
         /// The loop does not spin if the process may use only one processor, nor while enough other loops of the process are awake
         /// to occupy the remaining processors.
@@ -34,8 +34,9 @@ extension RunLoop {
         /// this policy does not.
         ///
         /// If the system runs another thread on the loop's processor during a spin, other threads need the processor. The loop then
-        /// sleeps at once, and does not spin for a hundred times the length of the interruption, at most 10 s. Setting the policy
-        /// ends this pause. The loop detects an interruption of more than 200 µs by its clock.
+        /// sleeps at once, and stops spinning for a while: for a hundred times the length of the interruption, but at most for 10
+        /// s. Setting the policy ends this pause. The loop detects an interruption by its clock if the interruption is longer than
+        /// 200 µs.
         ///
         /// The loop does not spin if the process may use only one processor, because no sender can run during the spin.
         ///

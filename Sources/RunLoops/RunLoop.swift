@@ -2,9 +2,9 @@ internal import CThreads
 
 /// The run loop of a thread, which sleeps until there is work, calls your handlers on the thread, and sleeps again.
 ///
-/// Every thread has at most one loop, which is made when the thread first uses ``current``. There is no other way to make a loop. A
-/// loop does nothing until its thread runs it. Then it serves the inputs that were added to the ``Mode`` it runs in: timers, ports,
-/// descriptors, signalled sources and the blocks that threads perform on it.
+/// Every thread has at most one loop, which is made when the thread first uses ``current`` or ``makeCurrent()``. There is no other
+/// way to make a loop. A loop does nothing until its thread runs it. Then it serves the inputs that were added to the ``Mode`` it
+/// runs in: timers, ports, descriptors, signalled sources and the blocks that threads perform on it.
 ///
 /// ```swift
 /// let loop = RunLoop.current
@@ -14,8 +14,8 @@ internal import CThreads
 ///
 /// The members of a loop are of two kinds. *Anywhere*: performing, ``stop()``, ``wakeUp()``, ``name``, ``isCurrent``,
 /// ``statistics``. *Own thread*: running, adding and removing, ``currentMode``; if another thread calls an own-thread member, the
-/// program ends with a message that says which member to call instead. The loop uses a value that you pass to an own-thread member
-/// on that thread only, so the value need not be `Sendable`: <doc:Threads>.
+/// program ends with a message that says which member to call instead. A value that you pass to an own-thread member is used on
+/// that thread only, so it need not be `Sendable`: <doc:Threads>.
 ///
 /// A loop ends with its thread: it runs the waiting jobs of actors, removes its inputs, and destroys waiting blocks without running
 /// them. From then on, ``perform(fileID:line:_:)`` returns false: <doc:LoopEnd>.
@@ -109,7 +109,8 @@ public final class RunLoop: Sendable {
     ///
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
-        // While one thread makes the loop, all other threads that ask for the loop wait.
+        // While one thread makes the loop, all other threads that ask for the loop wait. If the first thread were cancelled, they
+        // would wait for ever.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         do {
@@ -135,7 +136,7 @@ public final class RunLoop: Sendable {
 
     /// Ends the calling thread's loop, if it has one.
     ///
-    /// - Returns: The notice to give after the thread has released all objects.
+    /// - Returns: The notice to post after the thread has released all objects.
     @discardableResult
     static func endCurrent() -> EndNotice? {
         // In a forked child the loop is not taken apart, because that would change the parent's kernel objects.
@@ -181,7 +182,7 @@ public final class RunLoop: Sendable {
 
     /// Ends the main loop for a main thread that was given away before it used the loop.
     func endAbandoned() {
-        // Safe: no other thread but the main thread would touch the core.
+        // Safe: only the main thread would touch the core, and it was given away before it used the loop.
         guard let core = unsafe ownCore else { return }
         LoopRegistry.remove(self)
         RunLoop.reportAbandoned(core)

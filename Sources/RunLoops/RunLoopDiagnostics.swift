@@ -6,12 +6,12 @@
 /// RunLoopDiagnostics.handler = { line in journal.append(line) }
 /// ```
 ///
-/// A report never blocks the loop that makes it. The loop appends the line to a queue. A thread that runs only while the queue has
-/// lines writes them. If standard error is a full pipe that no process reads, that thread blocks, and the queue fills: it holds
-/// ``capacity`` lines. Further lines are dropped and counted in ``droppedCount``, and one line with the number of dropped lines
-/// takes their place.
+/// A report never blocks the loop that makes it. The loop appends the line to a queue. A separate thread, which runs only while the
+/// queue has lines, writes the lines. If standard error is a full pipe that no process reads, that thread blocks, and the queue
+/// fills: it holds ``capacity`` lines. Further lines are dropped and counted in ``droppedCount``, and one line with the number of
+/// dropped lines takes their place.
 ///
-/// At exit, the program waits up to a second until the lines in the queue are written. The message of a misuse that ends the
+/// At exit, the program waits up to a second for the lines in the queue to be written. The message of a misuse that ends the
 /// program is not a report: it is written at once.
 ///
 /// > Thread safety: any thread.
@@ -49,7 +49,9 @@ public enum RunLoopDiagnostics: Sendable {
         DiagnosticQueue.process.handler = handler
     }
 
-    /// The number of lines that were dropped since the process started: the queue was full, or a write to standard error failed.
+    /// The number of lines that were dropped since the process started.
+    ///
+    /// A line is dropped if the queue is full, or if a write to standard error fails.
     ///
     /// > Thread safety: any thread; the value can change at any moment. Not in a forked child.
     public static var droppedCount: Int {

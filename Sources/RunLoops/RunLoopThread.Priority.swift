@@ -8,19 +8,22 @@ extension RunLoopThread {
     ///
     /// > Thread safety: a value.
     public enum Priority: Hashable, Sendable {
-        /// An ordinary thread, with a nice value from -20, for the largest share of the processor, to 19.
+        /// An ordinary thread, with a nice value from -20 to 19; -20 gives the largest share of the processor.
         case nice(Int)
         /// A thread that runs only while no other thread needs the processor.
         case idle
-        /// A thread that runs before all ordinary threads, in turn with other threads of its level, 1 to 99; a higher level runs
-        /// first.
+        /// A real-time thread, with a level of 1 to 99, that takes turns with other threads of its level.
+        ///
+        /// It runs before all ordinary threads; a higher level runs first.
         case roundRobin(Int)
-        /// A thread that runs before all ordinary threads until it sleeps, with a level of 1 to 99; a higher level runs first.
+        /// A real-time thread, with a level of 1 to 99, that runs until it sleeps.
+        ///
+        /// It runs before all ordinary threads; a higher level runs first.
         case firstInFirstOut(Int)
 
         /// Gives the calling thread this priority.
         ///
-        /// - Throws: `SystemError`: the system refuses the priority.
+        /// - Throws: `SystemError` if the system refuses the priority.
         func apply() throws(SystemError) {
             switch self {
             case .nice(let value): try Priority.check("setpriority", runloops_set_nice(CInt(clamping: value)))
