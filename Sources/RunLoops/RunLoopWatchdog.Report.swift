@@ -23,7 +23,7 @@ extension RunLoopWatchdog {
         public let handler: RunLoop.HandlerKind
         /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
-        /// If the place is not known, for example for a job of Swift concurrency, the text is a word for the kind of call.
+        /// If the place is not known, for example for a job of Swift concurrency, the text names the kind of call instead.
         public let madeAt: String
         /// The state of the call.
         public let phase: Phase
@@ -34,10 +34,10 @@ extension RunLoopWatchdog {
         public let duration: Duration
         /// The amount of work that other threads have sent to the loop since the watchdog first observed the call.
         ///
-        /// Each block, job and stop counts as one. Each port and each source that became ready also counts as one, with any number
-        /// of messages or signals.
+        /// Each block, job and stop counts as one. Each port and each source that became ready also counts as one, however many
+        /// messages or signals it has.
         public let arrivals: Int
-        /// The time for which a timer of the loop has been due; nil if no timer is due.
+        /// The time by which a timer of the loop is late; nil if no timer is due.
         ///
         /// The timer fires only when the call has returned.
         public let timerDelay: Duration?
@@ -57,7 +57,7 @@ extension RunLoopWatchdog.Report: CustomStringConvertible {
         if arrivals > 0 { waiting.append("\(arrivals) arrived meanwhile") }
         if let timerDelay { waiting.append("a timer is late by \(timerDelay)") }
         let rest = waiting.isEmpty ? "" : "; " + waiting.joined(separator: ", ")
-        // If the place is not known, `madeAt` is a word for the kind of call.
+        // If the place is not known, `madeAt` names the kind of call.
         let what = madeAt.contains(":") ? "\(handler) made at \(madeAt)" : madeAt
         return "\(loop), thread \(threadID): \(what) \(verb) \(duration)\(rest)"
     }

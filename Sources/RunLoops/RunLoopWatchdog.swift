@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Reports handlers that take too long, and so block their loops, while they run.
+/// Reports handlers that block their loops for too long, while the handlers are still running.
 ///
 /// A watchdog watches all current and future loops of the process from its own thread. A handler that runs the loop is not
 /// reported, because that run does the loop's work. A handler that waits for another thread is reported.
@@ -11,11 +11,11 @@ internal import Synchronization
 ///
 /// A call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the previous report,
 /// and when it has returned. The report arrives up to half the threshold later, and the watchdog can miss a call that lasts between
-/// one and one and a half thresholds. The reason is that the loops do not read the clock. Instead, the watchdog inspects them four
-/// times within the threshold, and at most every tenth of a millisecond. It can also miss a call in a pass that was under way when
-/// the watchdog began, unless the call's input was added to the loop later.
+/// 1 and 1.5 times the threshold. The reason is that the loops do not read the clock. Instead, the watchdog inspects them four
+/// times within the threshold, but at most once in a tenth of a millisecond. The watchdog can also miss a call in a pass that was
+/// under way when the watchdog began, unless the call's input was added to the loop later.
 ///
-/// Without a watchdog, this costs the loops nothing. With a watchdog, each call of a handler costs its loop a few plain stores.
+/// Without a watchdog, the loops do no additional work. With a watchdog, each call of a handler costs its loop a few plain stores.
 ///
 /// > Thread safety: any thread.
 public final class RunLoopWatchdog: Sendable {
@@ -54,7 +54,7 @@ public final class RunLoopWatchdog: Sendable {
     /// Releasing the last reference to the watchdog does the same. No new report is made, but a call of the report handler that is
     /// under way continues. A second call does nothing.
     public func stop() {
-        // The thread does not exist in a forked child, and in the parent it continues.
+        // In a forked child the thread does not exist, and in the parent it continues.
         if Fork.isChild || watch.isStopped.exchange(true, ordering: .relaxed) { return }
         LoopRegistry.endWatching()
         thread.stop()

@@ -12,8 +12,9 @@
 /// ```
 ///
 /// A process has at most one source for each signal. The handler is called once for each signal that the process gets. However, the
-/// kernel queues only real-time signals several times. If an ordinary signal is sent several times at once, the process can get it
-/// fewer times. While the handler runs the loop, the source does not call the handler again.
+/// kernel queues an ordinary signal only once, and only real-time signals several times. If an ordinary signal is sent several
+/// times in quick succession, the process can get it fewer times. While the handler runs the loop, the source does not call the
+/// handler again.
 ///
 /// When the source ends, the signal has its previous effect again. <doc:SignalsAndChildren> describes the effect of a source on
 /// other code and on programs that you start.
@@ -42,8 +43,8 @@ public final class SignalSource {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread with the source and the signal that has arrived.
-    /// - Throws: ``SignalSourceError``: another source or other code owns the signal, or the kernel refuses. The signal's effect is
-    ///   unchanged then.
+    /// - Throws: ``SignalSourceError`` if another source or other code owns the signal, or if the kernel refuses. The signal's
+    ///   effect is unchanged then.
     public init(
         _ signal: CInt, fileID: StaticString = #fileID, line: Int = #line,
         handler: @escaping (SignalSource, Arrival) -> Void
@@ -58,8 +59,8 @@ public final class SignalSource {
     /// Removes the source from its loop for good, releases the signal, and releases the handler.
     ///
     /// The handler does not start afterwards. Signals that have arrived and were not served are discarded. If the signal has just
-    /// interrupted other threads, the calling thread sleeps until they have recorded the signal, for some microseconds unless they
-    /// have no processor. A second call does nothing.
+    /// interrupted other threads, the calling thread sleeps until those threads have recorded the signal. This takes some
+    /// microseconds, or longer if those threads have no processor. A second call does nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("SignalSource.invalidate")
         isValid = false

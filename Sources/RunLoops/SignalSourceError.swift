@@ -1,4 +1,4 @@
-/// The reason for which a source of a signal could not be made.
+/// The reason for which a signal source could not be made.
 ///
 /// > Thread safety: a value.
 public enum SignalSourceError: Error, Hashable, Sendable {
@@ -8,7 +8,7 @@ public enum SignalSourceError: Error, Hashable, Sendable {
     /// Other code of this process has installed a handler: a C library, or Dispatch for its own signal source.
     case handledElsewhere(signal: CInt)
 
-    /// The kernel has refused.
+    /// The kernel has refused a system call, with this error.
     case refused(SystemError)
 }
 

@@ -35,15 +35,16 @@ public struct SystemError: Error, Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Returns this error, with an origin if this error has no origin.
+    /// Returns this error, with the given origin if it has none.
     package func about(_ origin: @autoclosure () -> ErrorOrigin) -> SystemError {
         self.origin.isUnknown ? SystemError(call: call, code: code, origin: origin()) : self
     }
 }
 
 extension SystemError: CustomStringConvertible {
-    /// The origin, if it is known, the call, the system's text for the code, and the code, as in
-    /// `eventfd: Too many open files (24)`.
+    /// The error in words, as in `eventfd: Too many open files (24)`.
+    ///
+    /// The text contains the origin, if it is known, the call, the system's text for the code, and the code.
     public var description: String {
         let words = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer -> String in
             // Safe: the function writes at most `count` bytes into the local buffer, zero-terminated.

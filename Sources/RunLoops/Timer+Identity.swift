@@ -6,7 +6,7 @@ extension Timer: CustomStringConvertible {
 }
 
 extension Timer: Hashable {
-    /// Compares two timers.
+    /// Returns true if both are the same timer.
     ///
     /// - Parameters:
     ///   - left: A timer.

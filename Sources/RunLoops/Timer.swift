@@ -1,4 +1,4 @@
-/// Calls a handler at a date, once or again and again.
+/// Calls a handler at a date, once or repeatedly.
 ///
 /// A timer does nothing until it is added to a loop, and fires only while one of its modes runs. If it becomes due while none of
 /// its modes runs, it fires once when the loop next runs in one of them. It never fires early, and it fires late if its loop is
@@ -31,12 +31,12 @@ public final class Timer {
 
     /// The number of fires of a repeating timer that were missed because the loop was late.
     ///
-    /// Dates in the past of the call that set them are not counted.
+    /// Dates that had already passed when they were set are not counted.
     public private(set) var missedFireCount = 0
 
     /// The wall-clock date from which another module has computed ``fireDate``; nil if there is no such date.
     ///
-    /// That module stores the date here.
+    /// That module stores the date in this property.
     package var wallClockDate: AnyObject?
 
     var membership = Membership()
@@ -70,8 +70,8 @@ public final class Timer {
     /// Makes a timer that first fires one interval from now.
     ///
     /// - Parameters:
-    ///   - timeInterval: The time to the first fire, and between fires. Zero or less means at once, and for a repeating timer every
-    ///     100 µs.
+    ///   - timeInterval: The time to the first fire, and between fires. Zero or less means that the timer fires at once, and then,
+    ///     if it repeats, every 100 µs.
     ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -87,7 +87,8 @@ public final class Timer {
     /// Makes a timer that first fires at a date.
     ///
     /// - Parameters:
-    ///   - date: The date of the first fire. A date that has passed means at once; a repeating timer keeps to its grid.
+    ///   - date: The date of the first fire. If the date has passed, the timer fires at once; a repeating timer still keeps to the
+    ///     grid of the date.
     ///   - interval: The time between fires of a repeating timer. Zero or less means every 100 µs.
     ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.
@@ -120,19 +121,19 @@ public final class Timer {
         unsafe dated = input
     }
 
-    /// Returns the date at which a timer fires next if its date is set now.
+    /// Returns the next fire date of a timer whose date is set now.
     ///
-    /// For a grid that began in the past, this is the last date of the grid that has passed.
+    /// If the date of a repeating timer has passed, this is the latest date of the timer's grid that is not in the future.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
         interval == 0 ? date : FireGrid.latest(from: date, interval: interval, now: Moment.now())
     }
 
     /// The date of the next fire.
     ///
-    /// Setting the date moves the grid of a repeating timer: the new date is the first date of the new grid. A date that has passed
-    /// stands for the last date of the new grid that has passed. A date that the timer's own handler sets is kept. With
-    /// ``_Concurrency/ContinuousClock/Instant/distantFuture``, the timer stays in the loop, but does not fire. Setting the date of
-    /// an invalid timer does nothing.
+    /// Setting the date moves the grid of a repeating timer: the new date is the first date of the new grid. If the new date of a
+    /// repeating timer has passed, the property becomes the latest date of the new grid that is not in the future. If the timer's
+    /// own handler sets the date, the timer next fires at that date. With ``_Concurrency/ContinuousClock/Instant/distantFuture``,
+    /// the timer stays in the loop, but does not fire. Setting the date of an invalid timer does nothing.
     @_disfavoredOverload public var fireDate: ContinuousClock.Instant {
         get { date.instant }
         set {
@@ -234,9 +235,11 @@ extension Timer: LoopInput {
         plan()
     }
 
-    /// Called when the queue has removed the planned fire while the timer's mode does not run.
+    /// Stores the timer's index among the overdue timers.
     ///
-    /// - Parameter position: The timer's index among the overdue timers.
+    /// The queue has removed the planned fire while no mode of the timer runs.
+    ///
+    /// - Parameter position: The timer's new index among the overdue timers.
     func becomeOverdue(_ position: Int) {
         plannedFire = nil
         overduePosition = position
@@ -262,7 +265,7 @@ extension Timer: LoopInput {
         membership.loop?.countAgain(self)
     }
 
-    /// Makes the planned fire, which the queue has removed, and plans the next fire.
+    /// Performs the planned fire, which the queue has removed, and plans the next fire.
     func fireAsPlanned(in loop: LoopMembers) {
         plannedFire = nil
         if let dated = unsafe dated {
