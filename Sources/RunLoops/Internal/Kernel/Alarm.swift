@@ -1,11 +1,11 @@
 internal import CLibEvent
 internal import Glibc
 
-/// The end of a loop's sleep at a moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
+/// A timer that ends a loop's sleep at a moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
 ///
-/// The kernel's timer is set only when necessary: to an earlier moment, or to the next moment after the set moment has passed. The
-/// timer is not moved to a later moment, because one surplus wake-up costs less than a system call for every timer that is
-/// cancelled in time.
+/// The kernel's timer is set only when necessary: to a moment that is earlier than the set moment, or to any moment after the set
+/// moment has passed. The timer is not moved to a later moment, because one surplus wake-up costs less than a system call for every
+/// timer that is cancelled in time.
 package struct Alarm: ~Copyable {
     /// The descriptor of the timer; -1 after the alarm has ended.
     package private(set) var descriptor: CInt

@@ -2,10 +2,10 @@ internal import CThreads
 
 /// A signal that the process has given to one source, and the descriptors from which its arrivals are read.
 ///
-/// A signal reaches the source in one of two ways. If any thread accepts the signal, the signal handler runs there, and writes the
-/// signal to a pipe. If all threads block the signal, no signal handler runs, and the kernel keeps the signal until a signalfd
-/// reads it. So the signal is not lost, whichever threads block it. No thread's signal mask changes, nor the mask that other
-/// programs inherit.
+/// A signal reaches the source in one of two ways. If any thread accepts the signal, the signal handler runs on that thread, and
+/// writes the signal to a pipe. If all threads block the signal, no signal handler runs, and the kernel keeps the signal until a
+/// signalfd reads it. So the signal is not lost, whichever threads block it. Neither the signal mask of a thread nor the mask that
+/// other programs inherit is changed.
 ///
 /// `@safe`: the descriptors belong to this value from `init` to `deinit`.
 @safe
@@ -51,7 +51,7 @@ struct CaughtSignal: ~Copyable {
     }
 
     deinit {
-        // If the thread were cancelled in here, the source would own the signal for good.
+        // If the thread were cancelled in this function, the source would own the signal for good.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         // The order matters: a signal handler must not write to a descriptor number that is in use again, and a new owner must not
@@ -64,7 +64,7 @@ struct CaughtSignal: ~Copyable {
     /// The descriptor that a loop watches: readable while a signal waits.
     var descriptor: CInt { descriptors.ready }
 
-    /// Takes the next signal.
+    /// Removes and returns the next signal.
     ///
     /// - Returns: The arrival; nil if no signal waits.
     func next() -> SignalSource.Arrival? {

@@ -45,7 +45,7 @@ final class DiagnosticQueue: Sendable {
     var handler: Handler? {
         get { state.withLock { $0.handler } }
         set {
-            // The previous handler is destroyed outside the lock, because that can run code of the program.
+            // The previous handler is destroyed outside the lock, because its destruction can run code of the program.
             let previous = state.withLock { state in
                 defer { state.handler = newValue }
                 return state.handler

@@ -26,15 +26,15 @@ package final class EpollSet: Sendable {
         package static let closed = Interest(rawValue: EPOLLHUP.rawValue)
         /// The socket has an error; always reported, with any interest.
         package static let error = Interest(rawValue: EPOLLERR.rawValue)
-        /// The end of the stream and errors, each reported once.
+        /// Errors and the end of the stream, each reported once.
         package static let hangUpOnce = Interest(rawValue: EPOLLRDHUP.rawValue | EPOLLET.rawValue)
         /// A report after which the socket is to be read.
         package static let received = Interest(
             rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue)
         package static let writing = Interest(rawValue: EPOLLOUT.rawValue)
-        /// Reports new readiness only.
+        /// Only new readiness is reported.
         package static let edge = Interest(rawValue: EPOLLET.rawValue)
-        /// Reports once, until the interest is changed.
+        /// Readiness is reported once, and then not until the interest is changed.
         package static let once = Interest(rawValue: EPOLLONESHOT.rawValue)
     }
 
@@ -64,7 +64,7 @@ package final class EpollSet: Sendable {
         try control(EPOLL_CTL_MOD, watched, interest, token)
     }
 
-    /// Removes a descriptor, before it is closed.
+    /// Removes a descriptor; call this before you close the descriptor.
     ///
     /// - Returns: False if the descriptor was not in the set, or was already closed. The kernel never refuses to remove a
     ///   descriptor that is in the set.

@@ -12,7 +12,7 @@ struct EventBase: ~Copyable {
 
     /// Creates a base.
     ///
-    /// Called within ``LoopOpening/serialize(_:)``.
+    /// Call this only within ``LoopOpening/serialize(_:)``.
     ///
     /// - Throws: `SystemError` if the kernel refuses a descriptor, or there is no memory.
     init() throws(SystemError) {
@@ -25,7 +25,7 @@ struct EventBase: ~Copyable {
         // The base has no locks, because one thread uses it, and no cached times, because no timer of libevent is used.
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NOLOCK.rawValue))
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_NO_CACHE_TIME.rawValue))
-        // Environment variables do not choose the backend.
+        // Environment variables must not choose the backend.
         unsafe event_config_set_flag(config, CInt(EVENT_BASE_FLAG_IGNORE_ENV.rawValue))
         // Of all backends only epoll supports edge triggering.
         unsafe event_config_require_features(config, CInt(EV_FEATURE_ET.rawValue))

@@ -4,7 +4,7 @@ internal import CLibEvent
 ///
 /// By default libevent writes its warnings to standard error, on the loop's thread, and blocks while there is no room.
 enum EventLog {
-    /// Reports libevent's warnings like the package's reports.
+    /// Makes libevent's warnings reports of the package.
     ///
     /// This happens only once, because the callback belongs to the whole process.
     static func takeOver() { _ = isTaken }

@@ -5,13 +5,13 @@ internal import Synchronization
 /// The opening of a loop's descriptors, by one thread at a time.
 ///
 /// libevent ends the process if it cannot open a pipe for a new base. So a base is made only after a check that enough descriptors
-/// are free, and no thread opens the descriptors of another loop between the check and the base. Other code of the process can
-/// still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call, and making the loop fails
-/// with the same error as after a refusal by the kernel.
+/// are free, and no thread opens the descriptors of another loop between the check and the creation of the base. Other code of the
+/// process can still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call, and making the
+/// loop fails with the same error as after a refusal by the kernel.
 ///
-/// This leaks an epoll set and some memory of libevent, because only libevent knows the descriptor number of the set. Each leak
-/// doubles the number of additional descriptors that must be free, until the check always fails. So the number of leaks in the life
-/// of a process is at most the number of bits of its descriptor limit, plus two.
+/// Abandoning the call leaks an epoll set and some memory of libevent, because only libevent knows the descriptor number of the
+/// set. Each leak doubles the number of additional descriptors that must be free, until the check always fails. So the number of
+/// leaks in the life of a process is at most the number of bits of its descriptor limit, plus two.
 ///
 /// > Thread safety: any thread.
 enum LoopOpening {
@@ -19,13 +19,13 @@ enum LoopOpening {
 
     /// The number of additional descriptors that must be free.
     ///
-    /// It is changed under the lock only.
+    /// The number is changed under the lock only.
     private static let margin = Atomic(0)
 
     /// Opens descriptors of a loop, while no other thread opens descriptors of another loop.
     ///
-    /// - Parameter body: Opens the descriptors. It makes system calls under the lock, because the check for free descriptors is
-    ///   valid only while the lock is held. It calls no handler and takes no other lock.
+    /// - Parameter body: The closure that opens the descriptors. It makes system calls under the lock, because the check for free
+    ///   descriptors is valid only while the lock is held. It calls no handler and takes no other lock.
     /// - Returns: The result of the body.
     /// - Throws: The error of the body.
     static func serialize<Result>(

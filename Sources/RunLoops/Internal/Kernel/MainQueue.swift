@@ -66,7 +66,9 @@ final class MainQueue {
         if isReported { lookNext() }
     }
 
-    /// Makes the next pass poll the kernel even if it does not sleep, so that a run of only one pass does not miss a block.
+    /// Makes the next pass poll the kernel, even if the pass does not sleep.
+    ///
+    /// Otherwise a run of only one pass could miss a block of the main queue.
     func lookNext() { nextLook = Moment(nanoseconds: 0) }
 
     /// Returns true if a loop that is not sleeping must poll the kernel now.
@@ -114,7 +116,7 @@ extension MainQueue {
 
     /// Makes the main loop run on the main thread forever, from the moment at which an asynchronous main suspends.
     ///
-    /// - Parameter run: Runs the loop; it never returns.
+    /// - Parameter run: The function that runs the loop; it never returns.
     /// - Throws: `SystemError` if this Swift runtime or libdispatch has no hook for this (`ENOTSUP`), or if other code already uses
     ///   the hook (`EBUSY`).
     static func keepMainThread(_ run: @convention(c) () -> Void) throws(SystemError) {

@@ -59,8 +59,8 @@ final class Poller {
 
     /// Closes the kernel's objects.
     ///
-    /// All events of sources must have been freed before. The loop calls this at the end of the thread, instead of `deinit`: if a
-    /// handler ends the thread, or the thread is cancelled, the references on its stack are never released.
+    /// All events of sources must have been freed before. The loop calls this at the end of the thread, and does not rely on
+    /// `deinit`: if a handler ends the thread, or the thread is cancelled, the references on its stack are never released.
     func end() {
         wakeupEvent = nil
         alarmEvent = nil

@@ -21,9 +21,10 @@ struct ProcessDescriptor: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// Takes the status of a process that has ended, so that the kernel removes the process.
+    /// Collects the status of the process if the process has ended, so that the kernel removes the process.
     ///
-    /// - Returns: Nil if the process has not ended for its parent: an attached debugger gets the status first.
+    /// - Returns: The way in which the process has ended; nil if its parent cannot get the status yet, for example because an
+    ///   attached debugger gets the status first.
     func takeEnding() -> ProcessSource.Ending? {
         if !isChild { return .notAChild }
         switch ProcessDescriptor.wait(for: descriptor, WEXITED | WNOHANG) {

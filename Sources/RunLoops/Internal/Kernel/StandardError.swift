@@ -26,7 +26,9 @@ enum StandardError {
         return true
     }
 
-    /// Waits until a write would not block, because a process has set the open file description to non-blocking mode.
+    /// Waits until a write would not block.
+    ///
+    /// This is necessary if a process has set the open file description to non-blocking mode.
     private static func waitForRoom() -> Bool {
         var entry = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         // Safe: the kernel fills our own value.
