@@ -7,9 +7,9 @@ package enum DetachedThread {
     /// Starts a thread.
     ///
     /// - Parameters:
-    ///   - name: The name of the thread. The system takes its first 15 bytes.
+    ///   - name: The name of the thread. The system keeps the first 15 bytes, whole characters only.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
-    ///   - blocksSignals: True for a thread that blocks all signals, because signals are for the threads of the program.
+    ///   - blocksSignals: True if the thread blocks all signals, because signals are for the program's own threads.
     ///   - main: The function that the thread runs.
     /// - Throws: `SystemError` if the system refuses the stack size or the thread.
     package static func start(
@@ -88,8 +88,8 @@ package enum DetachedThread {
 
 /// The entry of every thread that the package starts.
 ///
-/// It is a separate function, because a closure written in code that is isolated to an actor would be checked for that actor on
-/// the new thread.
+/// This is a separate function. A closure written in code that is isolated to an actor would be isolated to that actor, too, and
+/// Swift would check this isolation on the new thread.
 private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
     // Safe: this takes over the reference of `start`.

@@ -1,8 +1,8 @@
 /// A value that one thread at a time accesses, without the run-time exclusivity checks of class properties.
 ///
 /// Swift checks each change of a class property for another access that is still under way. Each check takes about 7 ns, and a
-/// message would need several checks. Here exclusivity is true by construction: only short operations that call no handler change
-/// the values.
+/// message would need several checks. Here exclusivity holds by construction: only short operations that call no handler change the
+/// values.
 ///
 /// The accessor returns the address of the value. With a coroutine, code of other modules would retain each array that it reads.
 ///

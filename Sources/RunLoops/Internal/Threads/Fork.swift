@@ -1,6 +1,6 @@
 internal import CThreads
 
-/// Refuses to use loops in a child that was forked by a process that had loops.
+/// Refuses the use of loops in a child that was forked by a process with loops.
 ///
 /// The child has only one thread, the thread that forked. So no other loop runs there, and a lock that another thread held is never
 /// unlocked. The child also shares the kernel's objects with the parent, which loses each event that the child takes from them. So
@@ -26,8 +26,9 @@ package enum Fork {
         if runloops_process_flags() != 0 { look(member) }
     }
 
-    /// Ends the program with a message if this process is a child that was forked by a process with loops, but not if it only
-    /// records.
+    /// Ends the program with a message if this process is a child that was forked by a process with loops.
+    ///
+    /// A process that only records events is not affected.
     @inline(__always)
     package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 

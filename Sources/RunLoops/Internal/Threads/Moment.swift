@@ -44,7 +44,9 @@ package struct Moment: Comparable, Hashable, Sendable {
         return overflow ? 0 : max(left, 0)
     }
 
-    /// Returns the moment after a number of nanoseconds, or `never` if the result cannot be represented.
+    /// Returns the moment after a number of nanoseconds.
+    ///
+    /// A result that is too late becomes `never`, and a result that is too early becomes the earliest moment.
     package func advanced(by nanoseconds: Int64) -> Moment {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         if overflow { return nanoseconds > 0 ? .never : Moment(nanoseconds: .min) }

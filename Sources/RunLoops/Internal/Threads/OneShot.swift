@@ -40,6 +40,8 @@ package final class OneShot<Value: Sendable>: Sendable {
             }
         }
 
+        /// Stores the decided value, and removes the waiter.
+        ///
         /// - Returns: The waiter, which the caller wakes after it has released the lock.
         mutating func decide(_ value: Value) -> Waiter? {
             state = .decided(value)
@@ -107,11 +109,11 @@ package final class OneShot<Value: Sendable>: Sendable {
         return !attach(.thread(gate)) || gate.wait(until: deadline)
     }
 
-    /// Suspends the task until the value is decided, and takes it.
+    /// Suspends the task until the value is decided, and takes the value.
     ///
     /// The method is isolated to the caller's actor. The isolation is a parameter because the closures below are isolated only to
-    /// an actor that they capture. Without the capture they would begin on threads of the default executor. On the way back, every
-    /// continuation passes through these closures.
+    /// an actor that they capture. Without the capture they would begin on threads of the default executor. When the task
+    /// continues, it passes through these closures again.
     ///
     /// - Parameters:
     ///   - deadline: The time at which `timedOut` is decided.
@@ -140,7 +142,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         return take()
     }
 
-    /// Takes the decided value, once.
+    /// Takes the decided value out; the waiter calls this once.
     package func take() -> Value {
         contents.withLock { contents in
             guard case .decided(let value) = contents.state else {

@@ -9,7 +9,7 @@ internal import Synchronization
 struct ProcessorTime: ~Copyable, Sendable {
     /// The system's ID of the thread; 0 before the first call of `begin()`.
     let thread = Atomic<Int32>(0)
-    /// The nanoseconds of the thread at its end; -1 until then.
+    /// The processor time of the thread at its end, in nanoseconds; -1 until then.
     private let final = Atomic<Int64>(-1)
 
     /// Begins to count for the calling thread.
@@ -18,7 +18,7 @@ struct ProcessorTime: ~Copyable, Sendable {
     /// Stores the time of the calling thread, because its ID can soon belong to another thread.
     func end() { final.store(ProcessorTime.read(CLOCK_THREAD_CPUTIME_ID) ?? 0, ordering: .relaxed) }
 
-    /// The nanoseconds until now, or until ``end()``; 0 before the first call of `begin()`.
+    /// The processor time until now, or until ``end()``, in nanoseconds; 0 before the first call of `begin()`.
     var nanoseconds: Int64 {
         let final = final.load(ordering: .relaxed)
         if final >= 0 { return final }

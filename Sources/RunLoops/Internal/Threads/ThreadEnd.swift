@@ -6,7 +6,9 @@ internal import Glibc
 /// The parts of the package that keep objects are in folders above this folder. Each part registers the function that releases its
 /// objects, and this type defines only the order of the parts.
 enum ThreadEnd {
-    /// A part of the package that keeps objects for a thread, in the order in which the parts release their objects.
+    /// A part of the package that keeps objects for a thread.
+    ///
+    /// The cases are in the order in which the parts release their objects.
     enum Part: CaseIterable {
         /// The thread's loop.
         ///
@@ -29,7 +31,7 @@ enum ThreadEnd {
 
     private static let releases = ForkSafe<[Part: Release]>([:])
 
-    /// Asks for ``run()`` when the calling thread ends.
+    /// Makes the calling thread call ``run()`` when it ends.
     ///
     /// A second call on the same thread has no further effect.
     ///
@@ -51,7 +53,8 @@ enum ThreadEnd {
         return key
     }()
 
-    /// Releases all objects that the package keeps for the calling thread, and then calls the functions that wait for this.
+    /// Releases all objects that the package keeps for the calling thread, and then calls the functions that the parts have
+    /// returned.
     static func run() {
         // In a forked child, these objects belong to the parent, and locks that other threads held can stay locked for ever.
         if Fork.isChild { return }

@@ -11,7 +11,7 @@ internal import Glibc
 package final class ThreadGate: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    /// This is guarded by the mutex.
+    /// True after the gate was opened; guarded by the mutex.
     private var isOpen = false
 
     package init() {
