@@ -2,7 +2,7 @@
 ///
 /// The function uses `fatalError` because release builds omit the messages of `precondition`.
 ///
-/// - Parameter message: `Type.method: the mistake; the remedy`.
+/// - Parameter message: The message, in the form `Type.method: the mistake; the remedy`.
 package func misuse(_ message: @autoclosure () -> String) -> Never {
     fatalError(message())
 }

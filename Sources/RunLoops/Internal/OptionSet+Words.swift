@@ -1,5 +1,5 @@
 extension OptionSet where RawValue: FixedWidthInteger {
-    /// The names of the members, as in `[readable, hangUp]`; bits without a name are shown as a number.
+    /// Returns the names of the members, as in `[readable, hangUp]`; bits without a name are shown as a number.
     package func words(_ names: KeyValuePairs<String, Self>) -> String {
         var words: [String] = []
         var rest = rawValue

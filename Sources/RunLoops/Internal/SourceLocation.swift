@@ -12,7 +12,7 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
     /// The place of every job of Swift concurrency, because a job has no place of its own.
     static var job: SourceLocation { SourceLocation("a job of a task or an actor", 0) }
 
-    /// The place of every delivery of a notification; the observer has a more exact place.
+    /// The place of every delivery of a notification until its observer is called; then the place of the notification is recorded.
     static var delivery: SourceLocation { SourceLocation("the delivery of a notification", 0) }
 
     /// The place of every block of the main dispatch queue, because a block has no place of its own.

@@ -1,5 +1,7 @@
 /// A weak reference that any thread can use.
 package final class WeakReference: Sendable {
+    /// The object, if it still exists.
+    ///
     /// `nonisolated(unsafe)`: only `init` sets the reference, and reading a weak reference is atomic.
     @usableFromInline nonisolated(unsafe) package weak var object: (any AnyObject & Sendable)?
 
