@@ -89,7 +89,7 @@ public final class DescriptorSource {
     var onInvalidation: (() -> Void)?
     /// Called instead of the handler, for an input that polls its descriptors itself and is served later in the pass.
     var relay: (() -> Void)?
-    /// True if the source represents another input, whose handler asks the kernel itself for the readiness.
+    /// True if the source represents another input that itself asks the kernel for the readiness.
     let standsForInput: Bool
     /// True if the descriptor is an epoll set.
     let watchesSet: Bool

@@ -20,8 +20,8 @@ extension Port {
     /// Cancelling the task ends the iteration at the next call of `next()`, and loses no message: all messages that were not
     /// received stay in the port, for its next receiver. The sequence and its iterators hold the port.
     ///
-    /// A port of signals returns one element for all signals since the last element. The iteration does not receive notices of
-    /// missing senders: ``Port/onNoSenders(_:)`` is for loops.
+    /// A signal port yields one element for all signals since the last element. The iteration does not receive notices of missing
+    /// senders: ``Port/onNoSenders(_:)`` is for loops.
     ///
     /// > Thread safety: a value.
     public struct Messages: AsyncSequence, Sendable {

@@ -167,7 +167,7 @@ extension RunLoop {
 
     /// Removes a port from a mode.
     ///
-    /// The port's messages wait in the port.
+    /// Messages that were not delivered wait in the port.
     ///
     /// - Parameters:
     ///   - port: The port. If it is not in the mode, the call does nothing.

@@ -50,9 +50,9 @@ extension RunLoop {
 extension Port {
     /// The number of messages that wait for the receiver.
     ///
-    /// The number does not include messages of senders that wait for room, nor the messages of send-once rights. For a port of
-    /// signals, it is one or zero. Other threads continue while the number is read, so it can be outdated immediately. In a port
-    /// without a limit, the number wraps around to zero at 2²⁰.
+    /// The number does not include messages of senders that wait for room, nor the messages of send-once rights. For a signal port,
+    /// it is one or zero. Other threads continue while the number is read, so it can be outdated immediately. In a port without a
+    /// limit, the number wraps around to zero at 2²⁰.
     ///
     /// > Thread safety: any thread.
     public var count: Int { core.messageCount }

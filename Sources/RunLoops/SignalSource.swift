@@ -1,7 +1,8 @@
 /// Calls a handler on its loop's thread when the process has received a POSIX signal.
 ///
 /// A source owns its signal from its creation until it is invalidated or destroyed. During that time the signal has no other
-/// effect, whichever threads block it or were started before. Signals that arrive while no loop serves the source are stored.
+/// effect, no matter which threads block it and when they were started. Signals that arrive while no loop serves the source are
+/// stored.
 ///
 /// ```swift
 /// let terminate = try SignalSource(SIGTERM) { source, arrival in
@@ -11,10 +12,10 @@
 /// try RunLoop.current.add(terminate, forMode: .common)
 /// ```
 ///
-/// A process has at most one source for each signal. The handler is called once for each signal that the process gets. However, the
-/// kernel queues an ordinary signal only once, and only real-time signals several times. If an ordinary signal is sent several
-/// times in quick succession, the process can get it fewer times. While the handler runs the loop, the source does not call the
-/// handler again.
+/// A process has at most one source for each signal. The handler is called once for each signal that the process gets. However,
+/// while an ordinary signal is pending, the kernel does not queue it again, unlike a real-time signal. If an ordinary signal is
+/// sent several times in quick succession, the process can get it fewer times. While the handler runs the loop, the source does not
+/// call the handler again.
 ///
 /// When the source ends, the signal has its previous effect again. <doc:SignalsAndChildren> describes the effect of a source on
 /// other code and on programs that you start.

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An error of a system call that the kernel refused.
+/// The error of a system call that the kernel refused.
 ///
 /// The documentation of the throwing member describes the state after the error. The member closes all descriptors that it has
 /// opened before the error.

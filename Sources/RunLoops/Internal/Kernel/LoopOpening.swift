@@ -37,7 +37,7 @@ enum LoopOpening {
         return try lock.withLock { (_) throws(SystemError) in try body() }
     }
 
-    /// Throws if this many descriptors, and the margin, cannot be opened now.
+    /// Throws if this many descriptors plus the margin cannot be opened now.
     ///
     /// The caller holds the lock.
     static func requireDescriptors(_ count: Int) throws(SystemError) {

@@ -32,7 +32,7 @@ package final class ThreadDriver: Sendable {
     let threadBegins: @Sendable () -> Void
     /// Called on the thread when its loop exists, before the loop first runs.
     ///
-    /// ``RunLoop/existing`` returns the loop.
+    /// During the call, ``RunLoop/existing`` returns the loop.
     let loopBegins: @Sendable () -> Void
     /// Called when the thread ends, or could not be started.
     let threadEnds: @Sendable () -> Void
