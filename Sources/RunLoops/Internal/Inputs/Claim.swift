@@ -15,7 +15,7 @@ struct Claim: ~Copyable, Sendable {
         return exchanged || original == UInt(bitPattern: ObjectIdentifier(object))
     }
 
-    /// Takes the claim for an object and returns true, unless an object, even this object, already holds the claim.
+    /// Takes the claim for an object if the claim is free; returns false if any object holds it, even this object.
     func takeIfFree(for object: AnyObject) -> Bool { exchange(object).exchanged }
 
     private func exchange(_ object: AnyObject) -> (exchanged: Bool, original: UInt) {

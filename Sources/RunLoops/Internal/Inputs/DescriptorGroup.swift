@@ -19,14 +19,15 @@ struct DescriptorGroup {
         let descriptor: CInt
         let interest: Interest
         let token: UInt64
-        /// True if this change replaces a change of another kind, which the kernel's answer has shown to be wrong.
+        /// True if this change replaces a change of another kind that the kernel's answer has shown to be wrong.
         let isSecond: Bool
     }
 
     /// The kernel's answer to a change.
     enum Answer {
         case done
-        /// The set does not contain the file that now has the number: the watched file was closed, and another file has its number.
+        /// The set does not contain the descriptor's present file: the watched file was closed, and another file now has its
+        /// number.
         case notInSet
         case inSet
         case closed
@@ -40,12 +41,12 @@ struct DescriptorGroup {
         var descriptor: CInt
         var generation: UInt32 = 0
         var wanted: Interest = []
-        /// The interest in the kernel's set, which is empty if the set does not contain the descriptor, and the generation of the
-        /// token in the set.
+        /// The interest in the kernel's set; empty if the set does not contain the descriptor.
         var known: Interest = []
+        /// The generation of the token in the kernel's set.
         var knownGeneration: UInt32 = 0
         var isChanged = false
-        /// The kernel's refusal of the wanted interest, if there is one, and whether the library got a report of it.
+        /// The state of the kernel's refusal of the wanted interest: no refusal, not yet reported to the library, or reported.
         var refusal = Refusal.none
         /// True if the descriptor was in the previous set, and has not been added to the present set yet.
         var isRestored = false
@@ -129,7 +130,7 @@ struct DescriptorGroup {
         case (.inSet, .add) where !change.isSecond:
             return self.change(.modify, of: slot, slots[slot], isSecond: true)
         case (.closed, _) where slots[slot].isRestored:
-            // The library has closed the descriptor without stopping to watch it, so the descriptor is no longer wanted.
+            // The library has closed a descriptor that it was still watching, so the descriptor is no longer wanted.
             slots[slot].generation &+= 1
             slots[slot].wanted = []
             release(slot)
@@ -164,7 +165,7 @@ struct DescriptorGroup {
         return !slots[slot].known.isEmpty && slots[slot].knownGeneration == UInt32(token >> 32)
     }
 
-    /// The descriptor of a token, and its interest; nil if the library has stopped watching it.
+    /// The descriptor of a token, and its interest; nil if the library has stopped watching the descriptor.
     func descriptor(of token: UInt64) -> (descriptor: CInt, interest: Interest)? {
         let slot = DescriptorGroup.slot(of: token)
         guard slot < slots.count, slots[slot].generation == UInt32(token >> 32), !slots[slot].wanted.isEmpty

@@ -1,5 +1,5 @@
 extension DescriptorSource {
-    /// The kernel's refusal to watch a descriptor again, if there is one, and whether it was reported.
+    /// The state of the kernel's refusal to watch a descriptor again.
     enum Refusal: Hashable {
         /// The kernel has not refused.
         case none
@@ -11,8 +11,8 @@ extension DescriptorSource {
 
     /// Records that the kernel has refused to watch the descriptor again, for example after a run in another mode.
     ///
-    /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors. It does not report
-    /// the refusal here, because it can be iterating over all sources.
+    /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors, and not
+    /// immediately, because it can be iterating over all sources now.
     func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
         list.wasRefused()
         if watch.refusal != .none { return }

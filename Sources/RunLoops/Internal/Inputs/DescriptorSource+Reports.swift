@@ -60,7 +60,8 @@ extension DescriptorSource {
 extension DescriptorSource.Readiness {
     /// Makes a readiness from a report of libevent; nil if the report is ambiguous.
     ///
-    /// libevent reports an error, and a hang-up of both directions, only as reading and writing.
+    /// libevent reports an error, or a hang-up of both directions, as `EV_READ | EV_WRITE`, which can also mean that the descriptor
+    /// is readable and writable.
     ///
     /// - Parameters:
     ///   - events: The report.

@@ -14,19 +14,20 @@ extension DescriptorSource {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    /// The part of the source that its loop maintains.
+    /// The state of the source that is maintained by its loop.
     var watch: Watch {
         @inline(__always) _read { yield state.value.watch }
         @inline(__always) _modify { yield &state.value.watch }
     }
 
-    /// The part of a source that its loop maintains.
+    /// The state of a source that is maintained by its loop.
     struct Watch: ~Copyable {
         /// The descriptor sources of the loop that the source is in; nil while the source is in no loop.
         var list: LoopDescriptors?
         /// The event with which libevent watches the descriptor; nil while the source is in no loop.
         var event: Event?
-        /// Keeps the descriptor of an epoll set in the kernel's set while other modes run; nil for all other descriptors.
+        /// The event that keeps the descriptor of an epoll set in the kernel's set while other modes run; nil for all other
+        /// descriptors.
         ///
         /// This event waits for a readiness that an epoll set never reports. When an epoll set is added to the kernel's set, the
         /// kernel checks each of its members, which took 264 µs with 9,000 members. Watching a set for reading again, while it was
@@ -44,9 +45,9 @@ extension DescriptorSource {
         var isServing = false
         /// True if the kernel has reported the descriptor again while the handler was on the stack.
         var becameReadyMeanwhile = false
-        /// The events that libevent has reported, or 0 if the report is outdated, and the number of polls of the kernel before the
-        /// report.
+        /// The events that libevent has reported; 0 if the source was queued again after its handler, without a report.
         var events: CInt = 0
+        /// The number of the loop's polls of the kernel when `events` was stored.
         var asks: UInt64 = 0
         /// The number of reports until the next check that the descriptor still refers to the same file.
         var reportsUntilCheck = 0
@@ -162,7 +163,8 @@ extension DescriptorSource: LoopInput {
     func makeChange(in list: LoopDescriptors) {
         watch.isChanged = false
         if watch.interest == interest { return }
-        // Without this check, libevent would add the file that now has the number.
+        // Without this check, libevent would watch another file if the descriptor was closed and its number belongs to that file
+        // now.
         if watch.isOn && !list.stillHolds(descriptor) { endForClosedDescriptor() }
         var next = list.takeSpareEvent()
         prepare(&next, list.poller)

@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import Glibc
 
 extension EpollSet {
-    /// Makes a change of a group of descriptors.
+    /// Makes a change that a descriptor group has returned.
     ///
     /// - Returns: The kernel's answer.
     func make(_ change: DescriptorGroup.Change) -> DescriptorGroup.Answer {
@@ -31,7 +31,7 @@ extension EpollSet.Interest {
         if interest.contains(.write) { insert(.writing) }
     }
 
-    /// The part of a report's readiness that an interest covers, and any hang-up or error.
+    /// The part of this readiness that an interest covers, together with any hang-up or error.
     func readiness(of interest: DescriptorSource.Interest) -> DescriptorSource.Readiness {
         var readiness: DescriptorSource.Readiness = []
         if rawValue & EPOLLIN.rawValue != 0 && interest.contains(.read) { readiness.insert(.readable) }

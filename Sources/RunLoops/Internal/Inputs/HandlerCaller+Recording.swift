@@ -1,20 +1,20 @@
 // Calls that the flight recorder records.
 
 extension HandlerCaller {
-    /// The maximum number of handlers of messages that a loop records one by one within the window.
+    /// The maximum number of message handlers that a loop records one by one in each window of time.
     ///
     /// Recording a handler takes two readings of the clock, some 40 ns in all. So a loop that is busy with short handlers spends at
     /// most a hundredth of its time on the recorder.
     private static let mostInWindow = 8
-    /// The length of the window, in microseconds.
+    /// The length of a window of time in which ``mostInWindow`` handlers are recorded, in microseconds.
     private static let window: UInt64 = 50
-    /// The time after which handlers that were not recorded one by one are recorded as one stretch, in microseconds.
+    /// The total time above which handlers that were not recorded one by one are recorded as one event, in microseconds.
     private static let longestGap: UInt64 = 500
 
     /// Calls user code, and records the call.
     ///
-    /// Handlers of messages beyond the limit of a window are not recorded one by one. In its next step that takes messages, the
-    /// loop measures their total time, and records it as one stretch if it is long.
+    /// Message handlers beyond the limit of a window are not recorded one by one. In its next step that serves messages, or before
+    /// it sleeps, the loop measures their total time, and records them as one event if that time is long.
     @inline(never)
     func callRecorded(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
@@ -67,7 +67,7 @@ extension HandlerCaller {
         }
     }
 
-    /// Records the messages since the last reading of the clock as one stretch, if they took long.
+    /// Records all messages since the last reading of the clock as one event, if they took longer than ``longestGap``.
     ///
     /// - Parameters:
     ///   - ring: The thread's ring.
@@ -97,7 +97,7 @@ extension HandlerCaller {
 
     /// Counts a handler that is about to be recorded.
     ///
-    /// - Returns: False if the window has its maximum number of handlers.
+    /// - Returns: False if the window already has its maximum number of handlers.
     @inline(__always)
     private func takePlaceInWindow(_ ring: EventRing, _ ticks: UInt64) -> Bool {
         if ticks &- ring.own.window >= HandlerCaller.window * ring.microsecond {

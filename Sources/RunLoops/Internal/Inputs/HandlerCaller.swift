@@ -6,7 +6,7 @@
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
     let handle: LoopHandle
-    /// Provides the date of the next timer, which is part of the record of a call.
+    /// The loop's timers, which provide the date of the next fire for the record of a call.
     private let timers: LoopTimers
 
     /// True if handlers are timed, watched or recorded, as of the last ``lookAgain()``.
@@ -37,8 +37,8 @@ final class HandlerCaller {
 
     /// Checks whether handlers are to be timed, watched or recorded from now on.
     ///
-    /// The loop calls this when a pass begins, when it wakes, and when mail arrives. The method only stores the result: a call of
-    /// another method would retain this object in every pass.
+    /// The loop calls this when a pass begins, when it wakes, and when mail arrives. The method only stores the result, because a
+    /// call of another method would retain this object in every pass.
     @inline(__always)
     func lookAgain() {
         let isWanted = handle.handlers.isWanted
@@ -102,7 +102,12 @@ final class HandlerCaller {
         }
     }
 
-    /// Calls the handler of a timer, which was due at a moment if it fires as planned.
+    /// Calls the handler of a timer.
+    ///
+    /// - Parameters:
+    ///   - origin: The place where the user made the timer.
+    ///   - due: The date of the planned fire; nil for a call of `fire()`.
+    ///   - handler: The handler.
     @inline(__always)
     func callForTimer(_ origin: SourceLocation, dueAt due: Moment?, _ handler: () -> Void) {
         if notes {
@@ -146,7 +151,7 @@ final class HandlerCaller {
 
     /// Records that a run begins.
     ///
-    /// If a handler makes the run, the handler does not count as blocking the loop during the run.
+    /// If the run begins inside a handler, the handler does not count as blocking the loop during the run.
     func pause() -> HandlerRecord.Paused { handle.handlers.pause() }
 
     /// Records that the run has returned.

@@ -220,8 +220,8 @@ extension LibrarySource: DatedInput {
 extension LibrarySource: KernelChanging {
     func makeChange(in list: LoopDescriptors) {
         state.value.isChanged = false
-        // The set is not renewed while the service is on the stack. The loop does not report the present watch while it is being
-        // served; it would report a new watch endlessly.
+        // The set is not renewed while the service is on the stack. If the kernel reports the present watch while it is being
+        // served, the loop pauses the watch. It would not pause a new watch, so the kernel would report that watch endlessly.
         if state.value.needsNewSet && state.value.retry == .never && !state.value.isServing {
             renewSet(in: list)
         }

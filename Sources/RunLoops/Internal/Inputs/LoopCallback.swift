@@ -12,7 +12,7 @@ package struct LoopCallback: Sendable {
 
     /// Stores a handler in the calling thread's loop.
     ///
-    /// If the loop has ended, it releases the handler at once.
+    /// If the loop has ended, the handler is released immediately.
     package init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
         self.loop = WeakReference(loop)
         self.origin = origin
@@ -56,10 +56,10 @@ package struct LoopCallback: Sendable {
 
 /// The callbacks for one event, such as the end of a port.
 ///
-/// Some of the loops can be destroyed before the event.
+/// Some of their loops can be destroyed before the event.
 package struct LoopCallbacks: Sendable {
     private var callbacks: [LoopCallback] = []
-    /// The number of callbacks at which the next addition first removes the callbacks of destroyed loops.
+    /// The number of callbacks that makes the next addition remove the callbacks of destroyed loops first.
     private var limit = 8
 
     package init() {}

@@ -21,7 +21,7 @@ final class LoopDescriptors {
     /// The mode whose descriptors the kernel watches; nil if the loop must update the kernel's set.
     private(set) var watchedMode: RunLoop.Mode? { didSet { modeDidChange() } }
 
-    /// True if the kernel watches the descriptors of the current mode, and has all changes.
+    /// True if the kernel watches the descriptors of the current mode, and all changes have been passed to it.
     ///
     /// The property is stored because each pass reads it. The names of the two modes are compared only when one of the modes
     /// changes.
@@ -32,7 +32,7 @@ final class LoopDescriptors {
     /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let changed = ExclusivityUnchecked([any KernelChanging]())
 
-    /// A spare event that no source uses; nil while the loop has no sources.
+    /// A spare event that no source uses; nil before the loop has its first source.
     private var spareEvent: Event?
 
     /// The sources that have become ready and have not been served.
@@ -107,8 +107,8 @@ final class LoopDescriptors {
                 // end of the list, where that run finds it.
                 ready.value.append(source)
             } else {
-                // The source was removed in the meantime. It is no longer in the list, which matters if it is added to the loop
-                // again.
+                // The source was removed in the meantime. It is marked as not ready, so that it can become ready again after it is
+                // added to a loop again.
                 source.watch.isReady = false
             }
         }
@@ -187,7 +187,7 @@ final class LoopDescriptors {
     /// Removes the change of an input that leaves the loop.
     func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
 
-    /// Takes the spare event, for a source that returns another event.
+    /// Removes and returns the spare event, for a source that then returns its previous event with ``keepSpareEvent(_:)``.
     func takeSpareEvent() -> Event {
         guard let event = spareEvent.take() else {
             preconditionFailure("a loop with a source has a spare event")
@@ -195,7 +195,7 @@ final class LoopDescriptors {
         return event
     }
 
-    /// Stores an event that a source has returned as the spare event.
+    /// Makes an event that a source no longer uses the spare event.
     func keepSpareEvent(_ event: consuming Event) { spareEvent = consume event }
 
     /// True if several sources of the loop watch a descriptor.

@@ -44,7 +44,7 @@ final class LoopMembers {
         @inline(__always) _read { yield table.value }
     }
 
-    /// Changes the current mode, to nil between runs.
+    /// Sets the current mode, which is nil between runs.
     ///
     /// - Returns: True if the current mode has changed.
     func run(in mode: RunLoop.Mode?) -> Bool {
@@ -98,7 +98,7 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
-    /// Updates the counts of live inputs in an input's modes, after a change of the input's `keepsModeAlive`.
+    /// Updates the counts of an input's modes after the input's `keepsModeAlive` has changed.
     func countAgain(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes {

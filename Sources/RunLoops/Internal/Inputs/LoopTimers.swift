@@ -1,6 +1,6 @@
 /// The timers of one loop that wait for their dates.
 ///
-/// This object owns the planned fires, and the list of overdue timers: they became due while the loop ran in a mode that they are
+/// This object owns the planned fires, and the list of overdue timers, which became due while the loop ran in a mode that they are
 /// not in.
 ///
 /// > Thread safety: the loop's own thread only.

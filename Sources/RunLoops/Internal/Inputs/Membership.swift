@@ -44,8 +44,8 @@ protocol LoopInput: AnyObject {
 
     /// True if the input is in a mode.
     ///
-    /// This is a requirement of the protocol, so that a call on an input of any type does not copy the membership and count its
-    /// references.
+    /// This is a requirement of the protocol, so that a call on an `any LoopInput` neither copies the membership nor changes its
+    /// reference counts.
     func isIn(_ mode: RunLoop.Mode) -> Bool
 
     /// True if a mode stays alive while this input is in it; false for observers, which cannot become ready.

@@ -6,8 +6,8 @@ package protocol ModeHandler {
 
 /// The handlers of an input, which can have a different handler in each mode.
 ///
-/// This is a value for use by one thread. A removed handler is returned to the caller, which releases the handler when the caller's
-/// state is consistent: a handler can hold objects of the user, whose destruction can call into the input again.
+/// This is a value for use by one thread. A removed handler is returned to the caller, which releases it when its own state is
+/// consistent: a handler can hold objects of the user, whose destruction can call into the input again.
 ///
 /// The type is not copyable, because a copy for each message would retain the lists.
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
@@ -33,7 +33,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     ///
     /// - Parameters:
     ///   - mode: The mode, or ``RunLoop/Mode/common``.
-    ///   - commonModes: The modes of the loop that are common.
+    ///   - commonModes: The common modes of the loop.
     /// - Returns: The removed handlers.
     package mutating func remove(
         for mode: RunLoop.Mode, whereCommon commonModes: @autoclosure () -> [RunLoop.Mode]

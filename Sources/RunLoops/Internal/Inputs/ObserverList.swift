@@ -18,8 +18,8 @@ struct ObserverList {
         }
     }
 
-    /// The sorted entries, followed by the entries that were added since the last sort and belong further in front, in the order of
-    /// their numbers.
+    /// The sorted entries, followed by unsorted entries, which were added since the last sort and are in the order of their
+    /// numbers.
     ///
     /// A removed observer leaves a gap: an entry without an observer.
     private var entries: [Entry] = []

@@ -23,7 +23,7 @@ extension PortCore {
         isolation: isolated (any Actor)?
     ) async throws(PortSendError<Message>) {
         if Message.self == Void.self { return try post(contentsOf: messages, before: deadline) }
-        // The collection is iterated once, and its count is never read, for the reason in `post(contentsOf:before:)`.
+        // The collection is iterated once, and its count is never read, for the reason given in `post(contentsOf:before:)`.
         var rest = messages.makeIterator()
         var room = 0
         while room == 0 {
@@ -50,7 +50,7 @@ extension PortCore {
         await sendAwaiting(Mailbox.Chain(node), before: deadline, isolation: isolation)
     }
 
-    /// Queues several messages, linked newest to oldest, either all at once or not at all.
+    /// Queues several messages, linked newest to oldest, either all of them or none.
     @usableFromInline
     func sendAwaiting(
         _ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?,
@@ -118,7 +118,7 @@ extension PortCore {
         }
     }
 
-    /// Makes a loop call a handler when a message can be sent without waiting, or when the port has ended.
+    /// Registers a callback, which its loop calls when a message can be sent without waiting or the port has ended.
     func onRoom(_ callback: LoopCallback) {
         Fork.check("Port.onRoom")
         // Without a limit there is always room.

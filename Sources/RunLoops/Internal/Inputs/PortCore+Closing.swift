@@ -15,7 +15,7 @@ extension PortCore {
         released.notifyAll(.closed)
 
         if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle) {
-            // On the receiver's own thread, the port leaves its loop at once.
+            // On the receiver's own thread, the port leaves its loop immediately.
             if let signal { _ = ReadyNode.takeRetained(signal) }
             if let input = unsafe receiver.state.value.input { input.membership.loop?.remove(input) }
         } else if let signal = signal ?? bell.nudge() {
@@ -31,8 +31,8 @@ extension PortCore {
 
     /// Destroys the messages in the backlog, if the port has ended and no object holds the claim.
     ///
-    /// The thread that ends the port calls this, and the thread that has just released the claim. If both threads call it at the
-    /// same moment, the later call sees the change of the earlier thread.
+    /// The thread that ends the port calls this, and so does a thread that has just released the claim. If both call it at the same
+    /// moment, at least one of the calls finds the port ended and the claim free.
     func destroyWhatIsLeft() {
         // The claim is taken only if it is free, because several threads can call this for the same port.
         guard isClosedInOrder, receiver.claim.takeIfFree(for: self) else { return }

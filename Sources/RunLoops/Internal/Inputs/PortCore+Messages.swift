@@ -59,7 +59,7 @@ extension PortCore {
         }
     }
 
-    /// Returns the messages of nodes that were not sent and that are linked newest to oldest, and releases the nodes.
+    /// Returns the messages of unsent nodes, which are linked newest to oldest, and releases the nodes.
     @usableFromInline
     static func takeBack<Message>(_ newest: Node?) -> [Message] {
         var nodes: [Node] = []

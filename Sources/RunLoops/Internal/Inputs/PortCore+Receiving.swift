@@ -15,9 +15,9 @@ extension PortCore {
     /// The node with the oldest message or notice; nil if there is no message or notice, or the port has ended.
     var next: Node? { isClosed ? nil : unsafe receiver.state.value.backlog.first }
 
-    /// Takes the oldest message or notice out of ``next``.
+    /// Removes the oldest message or notice from ``next``, and returns it.
     ///
-    /// After that, the room of the message is free.
+    /// This frees the room of the message.
     @inline(__always)
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
@@ -28,7 +28,7 @@ extension PortCore {
         return taken
     }
 
-    /// Takes the oldest message or notice, in a separate node.
+    /// Removes the oldest message or notice, and returns it in a node of its own; nil if there is none.
     ///
     /// This is for a receiver that allows other threads to take the next message before it has used the current message.
     func takeIntoOwnNode() -> Node? {
@@ -53,7 +53,7 @@ extension PortCore {
 
     /// Disarms the mailbox or the bell.
     ///
-    /// If no sender has taken the node of the signal, this takes the node's reference back.
+    /// If no sender has taken the signal's node, this releases the reference that the mailbox or the bell was armed with.
     func disarm(_ signal: ReadyNode) {
         if isSignalPort {
             if let node = bell.disarm() { _ = ReadyNode.takeRetained(node) }

@@ -69,7 +69,7 @@ extension PortCore {
 
     // MARK: - No senders
 
-    /// Makes the port's loop call a handler when the last send right has been released.
+    /// Stores the handler that the port's loop calls when the last send right has been released.
     func onNoSenders(_ handler: @escaping () -> Void) {
         Fork.check("Port.onNoSenders")
         guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle),
@@ -111,17 +111,16 @@ extension PortCore {
         case .queueNotice:
             let node = Node.makeStandalone(.noSenders)
             if !queueBeyondLimit(node) { return node.freeStandalone() }
-            // The receiver of a port without messages sleeps on the bell. A nudge wakes the receiver and does not count as a
-            // signal.
+            // The receiver of a signal port sleeps on the bell. A nudge wakes the receiver and does not count as a signal.
             if isSignalPort, let signal = bell.nudge() { ReadyNode.send(signal) }
         }
     }
 
     // MARK: - End
 
-    /// Makes a loop call a handler when the port ends.
+    /// Registers a callback, which its loop calls when the port ends.
     ///
-    /// If the port has already ended, the call is scheduled at once.
+    /// If the port has already ended, the call is scheduled immediately.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = rightsRecord.withLock { record in
             if !record.rights.hasEnded { record.endCallbacks.add(callback) }

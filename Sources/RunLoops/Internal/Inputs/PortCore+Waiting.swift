@@ -13,7 +13,7 @@ extension PortCore {
         return PortSetServers.isServedHere(receiver.claim.holderID)
     }
 
-    /// The target of a wait for the receiver, at this moment: the thread that serves the port's set, or the port's loop.
+    /// The present target of a wait for the receiver: the thread that serves the port's set, or the port's loop.
     var waitTarget: WaitTarget { PortSetServers.waitTarget(of: receiver.claim.holderID) }
 
     /// The outcome of a sender's first try, which the sender makes under the lock of the wait queue.
@@ -27,7 +27,8 @@ extension PortCore {
     ///
     /// If the deadline has passed, or if the calling thread is the receiver, the sender tries once and does not block.
     ///
-    /// - Returns: Nil if the chain was queued; otherwise the reason for the refusal. In that case the caller still owns the nodes.
+    /// - Returns: Nil if the messages were queued; otherwise the reason for the refusal. In that case the caller still owns the
+    ///   nodes.
     @inline(never)
     func waitForRoom(_ chain: Mailbox.Chain, _ deadline: Moment) -> Refusal? {
         let gate = ThreadGate()
@@ -40,8 +41,8 @@ extension PortCore {
             if mayWait && !isReceiver { return .inLine }
             defer { queue.storeCount(of: line) }
             if line.leave(sender) != nil { return .sent }
-            // Check again: if the port has closed since the first check, the chain was not queued because of that, and not for lack
-            // of room.
+            // Check again: if the port has closed since the first check, the port has refused the chain for that reason, and not
+            // for lack of room.
             if isClosed { return .refused(.invalid) }
             return .refused(mayWait ? .wouldDeadlock : .timedOut)
         }
@@ -63,9 +64,10 @@ extension PortCore {
         }
     }
 
-    /// Joins the wait queue, and leaves it again if there is no room for the chain at once.
+    /// Joins the wait queue, and leaves it again immediately if there is no room for the chain.
     ///
-    /// - Returns: Nil if the chain was queued; otherwise the reason for the refusal. In that case the caller still owns the nodes.
+    /// - Returns: Nil if the messages were queued; otherwise the reason for the refusal. In that case the caller still owns the
+    ///   nodes.
     func sendOnceInLine(_ chain: Mailbox.Chain) -> Refusal? {
         waitForRoom(chain, Moment(.distantPast))
     }

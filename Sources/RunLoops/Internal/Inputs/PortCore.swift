@@ -3,15 +3,15 @@ internal import Synchronization
 /// The part of a port that does not depend on the type of its messages.
 ///
 /// Senders push nodes onto the mailbox of ``queue``. The receiver moves all nodes from the mailbox to the backlog of ``receiver``
-/// at once, and hands out their messages one by one. When the port is empty, the receiver arms the mailbox with its ``ReadyNode``,
-/// the signal. The next sender gets the signal and sends it.
+/// in one step, and hands out their messages one by one. When the port is empty, the receiver arms the mailbox with its
+/// ``ReadyNode``, the signal. The next sender gets the signal and sends it.
 @usableFromInline
 final class PortCore: Sendable {
     /// The port's queue, declared first because its layout keeps the words that senders write apart from the words that the
     /// receiver writes.
     let queue: PortQueue
 
-    /// The bell of a port without messages, where the port's signals merge; the mailbox of such a port carries only notices.
+    /// The bell of a signal port, which merges the port's signals; the mailbox of such a port carries only notices.
     let bell = Doorbell()
     /// True if the port carries signals instead of messages.
     let isSignalPort: Bool
@@ -65,7 +65,7 @@ final class PortCore: Sendable {
 
     var lateReplyCount: Int { lateReplies.load(ordering: .relaxed) }
 
-    /// The number of messages that wait; for a port of signals, 1 if a signal waits.
+    /// The number of messages that wait; for a signal port, 1 if a signal waits.
     var messageCount: Int {
         if isClosed { return 0 }
         return isSignalPort ? (bell.isRung ? 1 : 0) : queue.messageCount
@@ -104,7 +104,7 @@ final class PortCore: Sendable {
         send(Mailbox.Chain(node)) { Moment(deadline) }
     }
 
-    /// Queues several messages, linked newest to oldest, either all at once or not at all.
+    /// Queues several messages, linked newest to oldest, either all of them or none.
     @usableFromInline
     func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
         guard let newest else { return nil }
@@ -121,7 +121,7 @@ final class PortCore: Sendable {
         }
     }
 
-    /// Records messages that are about to be sent in the flight recorder, and ends the program in a forked child.
+    /// Records in the flight recorder that messages are about to be sent; ends the program in a forked child.
     @inline(__always)
     func noteSend(_ chain: Mailbox.Chain) {
         if Recorder.mayRecord { noteRecordedSend(chain) }
@@ -156,7 +156,7 @@ final class PortCore: Sendable {
         }
     }
 
-    /// Rings the bell of a port without messages, unless the port has ended.
+    /// Rings the bell of a signal port, unless the port has ended.
     @usableFromInline
     func ring() -> Refusal? {
         Fork.check("Port.send")

@@ -1,4 +1,4 @@
-// The mutable state of a port's place in a loop. Each message accesses it, so it is stored without the exclusivity checks of class
+// The mutable state of a port in its loop. It is accessed for each message, so it is stored without the exclusivity checks of class
 // properties; see ``ExclusivityUnchecked`` for the reason.
 
 extension PortInput {
@@ -13,7 +13,7 @@ extension PortInput {
 
     /// A handler with its mode.
     ///
-    /// This is a separate type, because a function in a tuple or an optional is wrapped once more each time it is taken out.
+    /// This is a separate type, because a function is wrapped once more each time it is taken out of a tuple or an optional.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (Node.Slot) -> Void
@@ -24,8 +24,8 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    // The properties that each message accesses have getters instead of `_read`, because in unoptimized code an accessor that
-    // yields a value that was yielded to it allocates memory.
+    // The properties that are read for each message have getters instead of `_read`. In unoptimized code, an accessor allocates
+    // memory if it yields a value that another accessor has yielded to it.
 
     /// The signal that announces messages; nil after the port has left the loop.
     var signal: ReadyNode? {

@@ -1,4 +1,4 @@
-/// A port's place in one loop, with its handlers.
+/// A port as an input of one loop, with its handlers.
 ///
 /// Only the loop's thread may use this.
 final class PortInput: SignalledInput {
@@ -17,7 +17,7 @@ final class PortInput: SignalledInput {
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
 
-    /// Stores a handler for a mode, or for the common modes, unless there is already a handler for it.
+    /// Stores a handler for a mode, or for the common modes, unless one is stored already.
     func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
         handlers.add(Handler(mode: mode, deliver: deliver))
     }
@@ -78,14 +78,14 @@ final class PortInput: SignalledInput {
             loop.handlers.call(core.origin, as: .port) { deliver(Node.Slot(signal.node)) }
         }
         var served = Served(calledHandler: wasRung)
-        // The remaining mail contains only notices, because a port of signals has no other mail. A notice that arrives from here on
+        // The remaining mail contains only notices, because a signal port has no other mail. A notice that arrives from here on
         // nudges the bell again.
         var rest = self.signal != nil ? core.takeMail() : 0
         while rest > 0, self.signal != nil {
             rest -= 1
             if !membership.contains(mode) {
-                // A handler has removed the port from this mode, so another mode must serve it. If the bell is no longer armed,
-                // the thread that rang it makes the port ready.
+                // A handler has removed the port from this mode, so the port must be served in another mode. If the bell is no
+                // longer armed, the thread that rang it makes the port ready.
                 if let node = core.bell.disarm() {
                     _ = ReadyNode.takeRetained(node)
                     served.hasMore = true

@@ -37,7 +37,7 @@ struct PortQueue: ~Copyable, Sendable {
     /// It is written under the lock of `waitingSenders`.
     private let roomReturned = Atomic<UInt64>(0)
 
-    /// Separates the words that senders write from the cache lines that all threads read for each message.
+    /// Padding that keeps the words that senders write off the cache lines that all threads read for each message.
     ///
     /// The padding fills two lines, because processors fetch lines in pairs.
     private let paddingOfSenders = InlineArray<16, UInt64>(repeating: 0)
@@ -50,7 +50,7 @@ struct PortQueue: ~Copyable, Sendable {
     /// The maximum number of messages that are queued or in the backlog; 0 for no limit.
     let limit: UInt64
 
-    /// Separates the words that the receiver writes from the cache lines that all threads read.
+    /// Padding that keeps the words that the receiver writes off the cache lines that all threads read.
     private let paddingOfReceiver = InlineArray<16, UInt64>(repeating: 0)
 
     /// The number of messages that were handed out.
@@ -106,7 +106,7 @@ struct PortQueue: ~Copyable, Sendable {
         return Int(min(max(count, 0), Int64(limit)))
     }
 
-    /// Adds the room of the messages that were handed out since the last time to the mailbox's word.
+    /// Adds to the mailbox's word the room of the messages that were handed out since the last update.
     ///
     /// - Returns: False if the receiver has handed out no message since then.
     @inline(never)

@@ -12,7 +12,7 @@ struct PortReceiver: ~Copyable, Sendable {
     struct State {
         /// The nodes from the mailbox whose messages have not all been handed out, oldest first.
         var backlog = NodeList()
-        /// The port's place in its loop; nil while the port is in no loop.
+        /// The port's input in its loop; nil while the port is in no loop.
         var input: PortInput?
     }
 }

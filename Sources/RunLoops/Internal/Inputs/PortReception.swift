@@ -38,10 +38,10 @@ final class PortReception {
         if !Fork.isChild { end() }
     }
 
-    /// Waits for a message, and takes it out.
+    /// Waits for a message, and returns its slot.
     ///
-    /// - Returns: The slot of the message, which the caller moves out before it calls ``finishTaking()``. Nil on this and every
-    ///   later call if the port has ended or the task was cancelled.
+    /// - Returns: The slot of the message. The caller moves the message out of it before it calls ``finishTaking()``. Nil on this
+    ///   and every later call if the port has ended or the task was cancelled.
     @usableFromInline
     func next(isolation: isolated (any Actor)?) async -> Node.Slot? {
         Fork.check("Port.messages")
@@ -66,7 +66,7 @@ final class PortReception {
         return nil
     }
 
-    /// Takes the oldest message out of the port, if there is one.
+    /// Removes the oldest message from the port, if there is one, and returns its slot.
     private func takeMessage() -> Node.Slot? {
         _ = core.takeMail()
         while let node = core.next {
@@ -83,7 +83,7 @@ final class PortReception {
         return nil
     }
 
-    /// Releases the node of the message, if the message was the last message in the node.
+    /// Releases the node of the message that was taken, if no other message is left in the node.
     @usableFromInline
     func finishTaking() {
         guard let taken else { return }
@@ -102,7 +102,7 @@ final class PortReception {
     }
 }
 
-/// Wakes the task that iterates over the messages of a port.
+/// The bell that wakes the task that iterates over the messages of a port.
 ///
 /// > Thread safety: any thread; at most one task waits at a time.
 final class TaskBell: SignalReceiver {

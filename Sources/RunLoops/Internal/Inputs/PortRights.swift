@@ -20,9 +20,9 @@ struct PortRights: Sendable {
     /// An action that the caller must perform after it has released its locks.
     enum Action {
         case nothing
-        /// Queues a notice in the port, behind all messages that the rights have sent.
+        /// The caller must queue a notice in the port, behind all messages that the rights have sent.
         case queueNotice
-        /// Calls the receiver's handler, because a notice has arrived that is not stale.
+        /// The caller must call the receiver's handler, because a notice has arrived that is not stale.
         case callHandler
     }
 
@@ -73,7 +73,7 @@ struct PortRights: Sendable {
 
     /// Requests a notice.
     ///
-    /// If no send right is left, and no notice has reported that, a notice is due at once.
+    /// If no send right is left, and no notice has reported that, a notice is due immediately.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:

@@ -2,18 +2,18 @@ internal import CThreads
 internal import DequeModule
 internal import Synchronization
 
-/// The members of a set, and the threads that wait for their messages.
+/// The members of a port set, and the threads that wait for the members' messages.
 @usableFromInline
 final class PortSetCore: Sendable {
     typealias Member = PortSetMember
 
-    /// The ready members, and the gates of the waiting threads.
+    /// The members, the queue of ready members, and the gates of the waiting threads.
     ///
     /// The state is guarded by a leaf lock, which senders take as well.
     private let line = Guarded(Line())
 
-    /// The lock that a thread holds while it acts as the receiver of members: while it takes out a message, adds a member or
-    /// removes one.
+    /// The lock that a thread holds while it acts as the receiver of members: while it takes out a message, or adds or removes a
+    /// member.
     ///
     /// This is not a leaf lock: taking a message out of a full port queues the messages of the port's waiting senders and wakes the
     /// senders. A sender never takes this lock, only the lock of `line`. No user code runs under this lock.
@@ -90,7 +90,7 @@ final class PortSetCore: Sendable {
     ///
     /// Called under the lock of `receiving`.
     ///
-    /// - Returns: The gates of the threads to wake if no member is left.
+    /// - Returns: The gates of all waiting threads, which the caller opens, if no member is left; otherwise none.
     private func detach(_ member: Member) -> Deque<ThreadGate> {
         let released: Deque<ThreadGate> = line.withLock { line in
             line.members.removeValue(forKey: ObjectIdentifier(member.core))
@@ -163,14 +163,14 @@ final class PortSetCore: Sendable {
             if isEmpty { throw .noMembers }
             if !mayWait { throw .timedOut }
             if gate.wait(until: deadline) { continue }
-            // At the same moment, the thread that made a member ready can have chosen this thread to wake. Check once more, because
-            // no other thread was woken for that message.
+            // At the moment of the time-out, the thread that made a member ready can have chosen this thread to wake. Check once
+            // more, because no other thread was woken for that message.
             line.withLock { $0.waiting.removeAll { $0 === gate } }
             mayWait = false
         }
     }
 
-    /// Takes a message out of the first ready member.
+    /// Removes and returns the next message, or the next member that has ended.
     private func look() -> Finding {
         var next: ThreadGate?
         var again: Member?

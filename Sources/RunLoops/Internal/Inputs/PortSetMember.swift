@@ -1,4 +1,4 @@
-/// A port's place in a set, independent of the type of the elements.
+/// A port as a member of a port set, independent of the type of the elements.
 ///
 /// `@unchecked Sendable`: the comment on each mutable property says which of the set's two locks guards it.
 @usableFromInline

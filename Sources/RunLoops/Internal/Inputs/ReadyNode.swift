@@ -7,7 +7,7 @@
 ///
 /// `@unchecked Sendable`: other threads touch only the constants; if the destination is a loop, they touch only the node, because
 /// the signal's cache line belongs to the loop. For a port in a set, the members that only the loop's thread may use belong to the
-/// thread that has the node, or is about to arm with the node.
+/// thread that holds the node, or is about to arm the port with it.
 final class ReadyNode: @unchecked Sendable {
     let node: Node
     private let destination: Destination
@@ -41,9 +41,9 @@ final class ReadyNode: @unchecked Sendable {
     var isQueued = false
     /// True if another thread can send the node.
     ///
-    /// While this is true, the input must be neither served nor armed; it becomes false when the node arrives at the loop.
-    /// Otherwise a run inside a handler could find a message that a sender has queued but not yet announced, and could arm with a
-    /// node that is being sent.
+    /// This becomes false when the node arrives at the loop. While it is true, the input must be neither served nor armed.
+    /// Otherwise a run inside a handler could find a message that a sender has queued but not yet announced, and could arm the
+    /// input with a node that is being sent.
     ///
     /// Only the loop's thread may use this.
     private(set) var isOut = false

@@ -32,7 +32,7 @@ final class ReadyQueue {
     func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
-            // The property is read once, because each reading counts references, which takes some 50 instructions.
+            // The property is read once, because each reading changes reference counts, which takes some 50 instructions.
             let input = signal.input
             if let input, !input.isIn(mode) {
                 lines.value.setAside.append(signal)

@@ -1,6 +1,6 @@
 /// An input that is served because another thread has made it ready.
 protocol SignalledInput: LoopInput {
-    /// The step of a pass that serves the input, which never changes.
+    /// The step of a pass that serves the input; it never changes.
     var step: SignalledStep { get }
 
     /// Serves the messages or signals that have arrived, as far as the budget allows.
@@ -22,7 +22,7 @@ package struct Served {
     }
 }
 
-/// The two places of a pass at which signalled inputs are served.
+/// The two steps of a pass in which signalled inputs are served.
 enum SignalledStep {
     /// The input is served with the manual sources, before the loop decides whether to sleep.
     case manualSources

@@ -22,9 +22,9 @@ struct TimerQueue<Payload> {
     private var freeSlots: [Int] = []
     /// Timers without a tolerance, by date.
     private var exact = IndexedHeap()
-    /// Timers with a tolerance, by the earliest date at which they may fire; `lenientLatest` contains them by the date at which
-    /// they must fire.
+    /// Timers with a tolerance, by the earliest date at which they may fire.
     private var lenient = IndexedHeap()
+    /// The same timers, by the latest date at which they may fire.
     private var lenientLatest = IndexedHeap()
     private var nextSequence: UInt64 = 0
     private var nextStamp: UInt64 = 0
@@ -60,9 +60,9 @@ struct TimerQueue<Payload> {
     /// - Parameters:
     ///   - payload: The timer.
     ///   - date: The earliest moment at which the timer may fire.
-    ///   - tolerance: The number of nanoseconds after `date` at which the fire is still in time.
+    ///   - tolerance: The number of nanoseconds by which the fire may be late.
     ///   - sequence: The timer's number, from ``makeSequence()``.
-    /// - Returns: The fire, with which ``remove(_:)`` can remove it.
+    /// - Returns: The fire, for ``remove(_:)``.
     mutating func add(_ payload: Payload, date: Moment, tolerance: Int64 = 0, sequence: UInt64) -> Fire {
         let key = IndexedHeap.Key(date: date, sequence: sequence)
         let stamp = nextStamp

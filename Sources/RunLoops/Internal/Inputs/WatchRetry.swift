@@ -12,7 +12,7 @@ struct WatchRetry {
     /// True if the current check of all descriptors retries the refused descriptors.
     private(set) var isDue = false
 
-    /// True if that check has found descriptors that stay unwatched.
+    /// True if the current check of all descriptors has found descriptors that stay unwatched.
     private var foundSome = false
 
     /// Begins a check of all descriptors of the loop.
