@@ -49,7 +49,7 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// - Parameters:
     ///   - deadline: The time at which the block is cancelled, unless it has started.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Posts the block to the loop. It is called once, after the task has begun to wait, but not if the task was
+    ///   - begin: Posts the block to the loop. It is called once, after the task has begun to wait, or not at all if the task was
     ///     cancelled before.
     /// - Returns: The result of the block.
     /// - Throws: The error that the block throws, or the error that it was cancelled with.
@@ -63,7 +63,7 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
         ).get()
     }
 
-    /// Ends the wait with `loopEnded` if the posted block is destroyed without having run.
+    /// An object that ends the wait with `loopEnded` if the posted block is destroyed without having run.
     ///
     /// Only the posted block holds this object.
     final class Ticket: Sendable {

@@ -1,4 +1,4 @@
-/// A block that is sent to a loop, with its modes and its place in the source.
+/// A block that is sent to a loop, with its modes and its source location.
 ///
 /// The struct fits into a node.
 struct BlockMessage {
@@ -8,17 +8,17 @@ struct BlockMessage {
     let origin: SourceLocation
 }
 
-/// The performed blocks, parcels and jobs that a loop has taken in and not yet run, in the order in which they arrived.
+/// The blocks, parcels and jobs that a loop has taken in and not yet run, in the order in which they arrived.
 ///
 /// A block whose modes are not running is set aside, and is put back in front as soon as the mode changes. So the blocks of one
-/// sender keep their order in every mode that runs them. Jobs are for the common modes.
+/// sender keep their order in every mode that runs them. Jobs run in the common modes.
 struct BlockQueue {
     private var queued = NodeList()
     private var setAside = NodeList()
 
     /// True while an actor's job is on the stack.
     ///
-    /// No other job of an actor may run inside this job, because actors rely on that. A run inside the job sets the other jobs
+    /// Actors assume that no other job of an actor runs inside this job. So if the job runs the loop, that run sets the other jobs
     /// aside.
     private var isInsideJob = false
     /// True if a job was set aside because an actor's job is on the stack.
@@ -33,7 +33,7 @@ struct BlockQueue {
 
     var isEmpty: Bool { queued.isEmpty }
 
-    /// The count at which a sweep that begins now has examined all blocks in line.
+    /// The value of ``examined`` at which a sweep that begins now has examined all queued blocks.
     var end: Int { examined + queued.count }
 
     mutating func append(_ node: Node) { queued.append(node) }
@@ -76,7 +76,7 @@ struct BlockQueue {
         isInsideJob = true
     }
 
-    /// Records that the job has returned, and puts the other jobs back in line.
+    /// Records that the job has returned, and puts the other jobs back into the queue.
     mutating func jobEnds() {
         isInsideJob = false
         if holdsJobsBack { modeDidChange() }
@@ -94,7 +94,8 @@ struct BlockQueue {
         return false
     }
 
-    /// Puts all blocks back in line, because another mode runs or other modes are common.
+    /// Puts the blocks that were set aside back into the queue, for example because the current mode or the common modes have
+    /// changed.
     mutating func modeDidChange() {
         var all = setAside.removeAll()
         all.append(queued)

@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// The loop's thread writes the time, with plain stores, and only while it is measured. Any thread can read it.
 struct BusyTime: ~Copyable, Sendable {
-    /// The nanoseconds, shifted left by one bit.
+    /// The busy time in nanoseconds, shifted left by one bit.
     ///
     /// While the loop is busy, the moment at which it became busy is subtracted from the nanoseconds, and bit 0 is set. This is one
     /// word, so that a reader never sees a period counted twice or not at all.
@@ -29,7 +29,7 @@ struct BusyTime: ~Copyable, Sendable {
         word.store((before >> 1 &+ now().nanoseconds) << 1, ordering: .relaxed)
     }
 
-    /// The nanoseconds until a moment, including the period that is under way.
+    /// The busy time in nanoseconds until a moment, including the period that is under way.
     func nanoseconds(at now: Moment) -> Int64 {
         let word = word.load(ordering: .relaxed)
         return word & 1 == 0 ? word >> 1 : max(0, word >> 1 &+ now.nanoseconds)

@@ -14,8 +14,9 @@ struct Counters: ~Copyable, Sendable {
     let timerFires = Counter()
     /// Nodes that the loop has taken out of its mailbox.
     let takenNodes = Counter()
-    /// Blocks, parcels and jobs that the loop has put in line; `blocks` counts how many of these have run.
+    /// Blocks, parcels and jobs that the loop has queued.
     let takenBlocks = Counter()
+    /// Blocks, parcels and jobs that have run.
     let blocks = Counter()
     let busyTime = BusyTime()
 }
@@ -25,7 +26,7 @@ extension Counters {
     var messages: Int { portMessages.value &+ blocks.value }
 }
 
-/// The handler with the longest call, and the place where it was made.
+/// The time of the longest call of a handler, and the place where the handler was made.
 struct LongestHandler {
     let nanoseconds: Int64
     let origin: SourceLocation

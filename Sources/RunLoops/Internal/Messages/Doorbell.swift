@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// A mailbox without messages: any number of rings are one signal.
+/// A mailbox without messages: any number of rings merge into one signal.
 ///
 /// Like ``Mailbox``, the bell is one word that also carries the receiver's sleep state. A ring of an armed bell returns the node
-/// that the bell was armed with to the caller, which must then signal the receiver. Any other ring costs one exchange.
+/// that the bell was armed with, and the caller must then signal the receiver. Any other ring costs only one exchange.
 ///
 /// > Thread safety: ``ring()`` and ``nudge()`` from any thread; all other members from the receiver's thread only.
 struct Doorbell: ~Copyable, Sendable {
@@ -56,7 +56,7 @@ struct Doorbell: ~Copyable, Sendable {
     /// True if the bell was rung since it was last armed.
     var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
 
-    /// Answers a ring, if there is one, and arms the bell, whose next ring then returns the node.
+    /// Answers a ring, if there is one, and arms the bell, so that the next ring returns the node.
     ///
     /// After the call, the receiver sees all stores that senders made before they rang.
     ///
@@ -83,7 +83,7 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// Disarms the bell.
     ///
-    /// A rung or quiet bell stays as it is.
+    /// A bell that is not armed stays as it is.
     ///
     /// - Returns: The node that the bell was armed with; nil if the bell was not armed.
     func disarm() -> Node? {

@@ -3,7 +3,7 @@ final class EndNotice: Sendable {
     /// The waits; nil after the thread has ended.
     private let waits = Guarded<[ObjectIdentifier: OneShot<Bool>]?>([:])
 
-    /// Ends all waits, and makes every later wait end at once.
+    /// Ends all waits, and makes every later wait end immediately.
     func post() {
         let waiting = waits.withLock { waits in
             defer { waits = nil }

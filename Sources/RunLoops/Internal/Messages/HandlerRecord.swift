@@ -15,9 +15,9 @@ struct HandlerRecord: ~Copyable, Sendable {
     /// before this word, and only while this word is 0. So if a reader reads the other members and then finds this word unchanged,
     /// all members that it has read belong to one call.
     private let call = Atomic<UInt64>(0)
-    /// The first byte of the name of the file in which the handler was made, or 0.
+    /// The address of the name of the file in which the handler was made, or 0.
     private let file = Atomic<UInt>(0)
-    /// The date of the next timer at the beginning of the call.
+    /// The date of the next timer, as of the beginning of the call.
     private let nextTimer = Atomic<Int64>(Moment.never.nanoseconds)
 
     /// The number of recorded calls; for the loop's thread only.
@@ -63,7 +63,7 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     /// Records a call that is about to begin.
     ///
-    /// - Returns: False if no watchdog watches, or if the call is part of a call that is already recorded.
+    /// - Returns: False if no watchdog watches, or if the call is inside a call that is already recorded.
     func begin(_ kind: RunLoop.HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
         guard isWatched, call.load(ordering: .relaxed) == 0 else { return false }
         write(kind, origin.line, origin.address, nextTimer)
@@ -100,7 +100,7 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     /// Reads the call that is under way.
     ///
-    /// - Parameter midway: A closure of a test, called between the two loads of the call.
+    /// - Parameter midway: A hook for tests, called between the two loads of the call.
     /// - Returns: Nil if no call is under way, or another call has just begun.
     func look(midway: () -> Void = {}) -> Look? {
         let call = Call(bits: call.load(ordering: .acquiring))

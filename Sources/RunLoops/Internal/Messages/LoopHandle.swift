@@ -21,7 +21,7 @@ final class LoopHandle: Sendable {
     /// The descriptor that wakes the loop, placed here because senders read it.
     let wakeup: Wakeup
 
-    /// Separates the loop's own data from the cache lines that senders write.
+    /// Padding that keeps the loop's own data off the cache lines that senders write.
     ///
     /// The padding fills two lines, because processors fetch lines in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
@@ -91,15 +91,15 @@ final class LoopHandle: Sendable {
 }
 
 extension LoopHandle {
-    /// The requests of other threads to a loop's runs.
+    /// Requests to a loop, which any thread can make.
     struct Requests: OptionSet {
         let rawValue: UInt8
 
-        /// Ends the innermost run.
+        /// A request to end the innermost run.
         static let stop = Requests(rawValue: 1)
-        /// Makes one more pass.
+        /// A request to make one more pass.
         static let wakeUp = Requests(rawValue: 2)
-        /// Ends every run, now and later.
+        /// A request to end every run, now and later.
         static let end = Requests(rawValue: 4)
     }
 
@@ -113,7 +113,7 @@ extension LoopHandle {
         if before == 0 { _ = send(Mailbox.Chain(requestNode)) }
     }
 
-    /// Takes the requests.
+    /// Removes and returns the requests.
     ///
     /// Called on the loop's thread only, after it has taken the request node out of the mailbox.
     func takeRequests() -> Requests {

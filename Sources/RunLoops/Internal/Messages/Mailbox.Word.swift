@@ -61,7 +61,7 @@ extension Mailbox {
             bits = address >> Word.addressShift | (room & Word.roomMask) << Word.roomShift
         }
 
-        /// True if the word can represent the address of a node: user space of 48 bits, 64-byte aligned.
+        /// True if the word can represent a node's address, which must be in a user space of 48 bits and 64-byte aligned.
         static func canHold(_ address: UnsafeMutableRawPointer) -> Bool {
             UInt64(UInt(bitPattern: address)) & ~(addressMask << addressShift) == 0
         }

@@ -53,7 +53,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// The present word.
     ///
-    /// The value can be outdated at once; only a successful push onto it confirms it.
+    /// The value can be outdated immediately; only a successful push onto it confirms it.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
     /// Loads the present word, so that the caller sees the stores that earlier pushes have released.
@@ -102,7 +102,7 @@ struct Mailbox: ~Copyable, Sendable {
         }
     }
 
-    /// Returns room that a push has taken.
+    /// Gives back room that a push has taken.
     ///
     /// A closed mailbox does not change.
     func addRoom(_ count: UInt64) {
@@ -117,7 +117,7 @@ struct Mailbox: ~Copyable, Sendable {
         }
     }
 
-    /// Takes all nodes, oldest first.
+    /// Removes and returns all nodes, oldest first.
     ///
     /// Afterwards the mailbox is not armed.
     func take() -> NodeList {
@@ -134,7 +134,7 @@ struct Mailbox: ~Copyable, Sendable {
         return NodeList()
     }
 
-    /// Arms the mailbox, which the receiver then does not check again until it is signalled.
+    /// Arms the mailbox; the receiver then does not check the mailbox again until a sender signals.
     ///
     /// - Parameter signal: The node that is passed to the sender that must signal. That sender then owns the node.
     /// - Returns: False if a node is already queued or the mailbox is closed; the call then changes nothing.
@@ -147,7 +147,7 @@ struct Mailbox: ~Copyable, Sendable {
                 expected: seen.bits, desired: seen.armed(with: signal).bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
             if exchanged { return true }
-            // The exchange is repeated if only the room has changed, because the receiver takes a failure for mail.
+            // The exchange is repeated if only the room has changed, because the receiver would take a failure for mail.
             seen = Word(bits: original)
         }
         return false
@@ -204,7 +204,7 @@ struct Mailbox: ~Copyable, Sendable {
 }
 
 extension Mailbox {
-    /// Nodes that one sender pushes at once, linked newest to oldest.
+    /// Nodes that one sender pushes together, linked newest to oldest.
     struct Chain: Sendable {
         let newest: Node
         let oldest: Node

@@ -7,7 +7,7 @@ extension Node {
         }
     }
 
-    /// Takes the job out, and releases the node.
+    /// Moves the job out of the node, and releases the node.
     func takeJob(_ releaser: inout NodeReleaser) -> LoopJob {
         let job = LoopJob(job: move(UnownedJob.self), isPreferred: kind == .preferredJob)
         releaser.release(self)
@@ -24,7 +24,7 @@ extension Node {
     }
 }
 
-/// A job that its loop is about to run or to pass on, once.
+/// A job that its loop must either run or pass on, exactly once.
 struct LoopJob {
     let job: UnownedJob
     /// True if the job belongs to a task that prefers the loop, false if it belongs to an actor on the loop.

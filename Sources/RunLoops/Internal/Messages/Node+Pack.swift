@@ -7,7 +7,7 @@
 /// A pack has its own mark. The two bytes behind the mark contain the number of messages that were put in, and the number that were
 /// taken out. When the last message is taken, the node gets the ordinary mark again, which all nodes of a slab have initially.
 extension Node {
-    /// The place of a message.
+    /// The position of a message: its node, and its index in the node.
     @usableFromInline
     struct Slot: Sendable {
         @usableFromInline let node: Node
@@ -19,7 +19,7 @@ extension Node {
             self.index = index
         }
 
-        /// Takes the message out of its slot, once.
+        /// Moves the message out of its slot; each message may be moved only once.
         @inlinable @inline(__always)
         func move<Message>(_ type: Message.Type) -> Message { node.move(type, at: index) }
     }
@@ -71,7 +71,7 @@ extension Node {
         return node
     }
 
-    /// Returns the place of a message that is held inline.
+    /// Returns the address of a message that is stored inline.
     @inlinable @inline(__always)
     func slot<Message>(_ index: Int, of type: Message.Type) -> UnsafeMutablePointer<Message> {
         unsafe (address + Node.payloadOffset).assumingMemoryBound(to: Message.self) + index
@@ -85,7 +85,7 @@ extension Node {
         unsafe address.storeBytes(of: 0, toByteOffset: Node.takenOffset, as: UInt8.self)
     }
 
-    /// Takes out the oldest message or notice.
+    /// Removes and returns the oldest message or notice.
     @inline(__always)
     func takeSlot() -> Taken {
         let mark = mark

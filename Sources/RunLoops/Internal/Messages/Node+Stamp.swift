@@ -6,7 +6,7 @@
 extension Node {
     private static let stampOffset = 12
 
-    /// Takes the ``MessageStamp`` of the first message in the node; 0 for no stamp.
+    /// Removes and returns the ``MessageStamp`` of the first message in the node; 0 for no stamp.
     func takeStamp() -> UInt32 {
         // Safe: in every node, these bytes are written before the node is handed out.
         let stamp = unsafe address.load(fromByteOffset: Node.stampOffset, as: UInt32.self)

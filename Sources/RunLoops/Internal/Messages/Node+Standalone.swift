@@ -51,7 +51,7 @@ extension Node {
 
     /// True if the node's messages take room.
     ///
-    /// Then the node belongs to a slab.
+    /// In that case the node belongs to a slab.
     var takesRoom: Bool {
         switch mark {
         case .ordinary, .pack: true
@@ -59,7 +59,7 @@ extension Node {
         }
     }
 
-    /// Marks a node that no other thread has.
+    /// Sets the mark of a node that no other thread can access.
     func setMark(_ mark: Mark) {
         // Safe: only the mark uses the byte, and a mark is trivial.
         unsafe address.storeBytes(of: mark, toByteOffset: Node.markOffset, as: Mark.self)

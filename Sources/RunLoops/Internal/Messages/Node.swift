@@ -35,7 +35,7 @@ struct Node: Equatable, @unchecked Sendable {
         case preferredJob
         /// A retained ``ReadyNode``: an input of the loop has become ready.
         case signal
-        /// No contents: the loop's own node, sent to make the loop take its requests.
+        /// No contents: the loop's request node, which is sent when a request is made of the loop.
         case control
     }
 
@@ -60,7 +60,7 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Sets the link, and writes only if the link changes.
+    /// Sets the link, but writes to the node only if the link changes.
     ///
     /// So the node of a signal, which is sent again and again, stays in every processor's cache.
     func link(to node: Node?) { if next != node { next = node } }

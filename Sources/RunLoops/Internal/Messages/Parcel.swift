@@ -10,7 +10,7 @@ struct Parcel: Sendable {
     let modes: [RunLoop.Mode]?
     let handle: Handle
 
-    /// The function that handles the value, once.
+    /// A function that handles the value of one parcel, and is called exactly once for it.
     ///
     /// Its arguments are the address of the value, and true if the parcel has arrived. The function moves the value out of that
     /// address, or destroys it there.
@@ -21,8 +21,9 @@ struct Parcel: Sendable {
         unsafe self.handle = handle
     }
 
-    /// The offset of the value in a wide node, and the maximum size of the value.
+    /// The offset of the value in a wide node.
     @usableFromInline static let valueOffset = Node.payloadOffset + 16
+    /// The maximum size of the value.
     @usableFromInline static let valueCapacity = Node.wideStride - valueOffset
 }
 

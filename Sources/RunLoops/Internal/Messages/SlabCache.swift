@@ -26,8 +26,9 @@ struct SlabCache {
     ///
     /// The cache's thread accesses all members; other threads access only the atomics.
     struct Storage: ~Copyable {
-        /// The next node to hand out, and the end of the current slab.
+        /// The address of the next node to hand out.
         var cursor: UInt = 0
+        /// The end of the current slab.
         var end: UInt = 0
         /// The list of empty slabs that are ready for reuse.
         var spares: Slab?
@@ -35,7 +36,7 @@ struct SlabCache {
         let returned = Atomic<UInt>(0)
         /// The number of slabs in `spares` and `returned`.
         let idle = Atomic<Int>(0)
-        /// The number of slabs, and 1 for the thread.
+        /// The number of slabs of the cache, plus 1 until the thread has ended.
         let users = Atomic<Int>(1)
     }
 
@@ -68,7 +69,7 @@ struct SlabCache {
         return makeCurrent()
     }
 
-    /// Takes a number of bytes from the current slab, which has room for them or is used up.
+    /// Returns a node of a number of bytes from the current slab, which must either have space for it or be used up.
     @inline(__always)
     private func take(_ size: Int) -> Node {
         if unsafe storage.pointee.cursor == storage.pointee.end { refill() }
@@ -108,7 +109,8 @@ struct SlabCache {
             while newest != SlabCache.closed {
                 slab.next = Slab(address: newest)
                 racePoint(.slabComesBack)
-                // Other threads only push, and the owner takes all slabs at once, so an address that returns does no harm.
+                // Other threads only push, and the owner takes all slabs in one exchange. So it does no harm if an address leaves
+                // the stack and returns in the meantime.
                 let (exchanged, original) = unsafe storage.pointee.returned.weakCompareExchange(
                     expected: newest, desired: slab.address,
                     successOrdering: .releasing, failureOrdering: .relaxed)
@@ -156,7 +158,7 @@ struct SlabCache {
         var spares = unsafe storage.pointee.spares
         var returned = Slab(
             address: unsafe storage.pointee.returned.exchange(SlabCache.closed, ordering: .acquiring))
-        // No receiver releases the nodes of the current slab that were never handed out.
+        // No receiver releases the nodes of the current slab that were never handed out, so they are released here.
         let unused = unsafe (storage.pointee.end - storage.pointee.cursor) / UInt(Node.stride)
         if unused > 0 {
             // Safe: the cursor is inside the current slab.
@@ -182,10 +184,10 @@ struct Slab {
     let address: UInt
 
     struct Header: ~Copyable {
-        /// The number of nodes that have not been released, handed out or not.
+        /// The number of nodes that have not been released, whether or not they were handed out.
         let remaining = Atomic<Int>(Slab.capacity)
         let cache: SlabCache
-        /// The next slab in a list of empty slabs; guarded by the owner of the list.
+        /// The next slab in a list of empty slabs; only the owner of the list may access this.
         var next: Slab?
     }
 

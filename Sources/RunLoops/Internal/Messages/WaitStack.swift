@@ -10,7 +10,7 @@ final class WaitStack {
     /// Records that the innermost block has returned.
     func pop() { waits.removeLast() }
 
-    /// Ends each wait, because the thread has ended during its block.
+    /// Ends all waits, because the thread has ended while their blocks were on the stack.
     func threadEnds() {
         for wait in waits { wait.threadHasEnded() }
         waits = []
