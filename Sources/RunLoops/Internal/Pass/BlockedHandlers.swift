@@ -1,7 +1,8 @@
 /// The handlers that block their loops, found by inspecting all loops at intervals.
 ///
-/// If two inspections find the same call, the call has lasted at least the time between them. A late inspection counts as if it
-/// were on time, because its delay means that the machine was asleep, or that the whole process, with the handler, was halted.
+/// If two inspections find the same call, the call has lasted at least the time between them. The time before a late inspection
+/// counts as at most two intervals, because a longer delay means that the machine was asleep, or that the whole process, with the
+/// handler, was halted.
 struct BlockedHandlers<Key: Hashable> {
     /// A call to report.
     struct Finding: Equatable {

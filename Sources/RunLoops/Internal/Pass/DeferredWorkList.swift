@@ -37,7 +37,7 @@ final class DeferredWorkList {
         return works.contains { $0.holdsWork(for: mode, isCommon: members.modeIsCommon) }
     }
 
-    /// True if work for the end of a pass waits in a mode, which keeps the mode alive.
+    /// True if work for the end of a pass waits in a mode; such work keeps the mode alive.
     func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         lists.value.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }

@@ -14,7 +14,7 @@ final class LoopBlocks {
     /// The blocks on the stack that other threads wait for.
     let waits = WaitStack()
 
-    /// The number of jobs of tasks on the stack.
+    /// The number of jobs of actors and tasks that are on the stack.
     private var jobsOnStack = 0
 
     init(_ members: LoopMembers, _ executors: Executors) {
@@ -30,7 +30,7 @@ final class LoopBlocks {
     /// True if the queue is empty, apart from the blocks that were set aside for another mode.
     var isEmpty: Bool { @inline(__always) get { queue.isEmpty } }
 
-    /// Appends a block, a parcel or a job from the mailbox, which the caller counts.
+    /// Appends a block, a parcel or a job from the mailbox; the caller counts it.
     @inline(__always)
     func append(_ node: Node) { queue.append(node) }
 
@@ -85,8 +85,8 @@ final class LoopBlocks {
     /// Runs a job until its task suspends, ends, or continues on another executor.
     private func run(_ job: LoopJob) {
         jobsOnStack += 1
-        // The job runs on exactly the executor that it was enqueued on. If Swift knew both, it would enqueue the job again for
-        // each call of a nonisolated function, or for each call from one actor of the loop to another.
+        // The job runs on exactly the executor that it was enqueued on. If Swift knew both executors, it would enqueue the job
+        // again for each call of a nonisolated function, or for each call from one actor of the loop to another.
         if job.isPreferred {
             unsafe job.job.runSynchronously(on: executors.task)
         } else {

@@ -22,7 +22,7 @@ extension LoopCore {
     /// - Parameters:
     ///   - mode: The mode.
     ///   - servesIdleWork: True if idle work counts as work.
-    /// - Returns: True if there is work. In that case the descriptor can be unreadable.
+    /// - Returns: True if there is work. In that case the descriptor need not be readable.
     func prepareGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) -> Bool {
         changeMode(to: mode)
         defer { changeMode(to: nil) }

@@ -84,7 +84,7 @@ extension LoopCore {
         runs.requests.remove(.stop)
     }
 
-    /// One pass.
+    /// Makes one pass.
     ///
     /// - Returns: True if a source or port was served.
     private func pass(_ activation: Activation) -> Bool {

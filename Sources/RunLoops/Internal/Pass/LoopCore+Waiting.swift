@@ -7,8 +7,8 @@ internal import Synchronization
 extension LoopCore {
     /// Waits until there is work, at the latest until `deadline`.
     ///
-    /// Call this only after a check has found no work. No wake-up is lost: only an armed mailbox sleeps, and arming fails if
-    /// mail has arrived.
+    /// Call this only after a check has found no work. No wake-up is lost: the loop sleeps only after it has armed the mailbox, and
+    /// arming fails if mail has arrived.
     ///
     /// - Parameters:
     ///   - deadline: The latest moment.
@@ -116,9 +116,9 @@ extension LoopCore {
         }
     }
 
-    /// Watches the mailbox for a while without being armed, so that senders make no system call.
+    /// Watches the unarmed mailbox for a while, so that senders make no system call.
     ///
-    /// The spin ends as soon as the loop detects that it was preempted, and does not begin during a pause.
+    /// The spin ends as soon as the loop detects that it was preempted, and does not begin during a ``SpinPause``.
     ///
     /// - Returns: True if there is work.
     private func spin(until wake: Moment) -> Bool {
@@ -140,7 +140,7 @@ extension LoopCore {
                 found = descriptors.readyCount > readyBefore || mainQueueIsReady
                 if found { break }
             }
-            // Each pause takes about as long as the transfer of a cache line, and the word is read after each pause.
+            // Each pause takes about as long as the transfer of a cache line, and the word is read before each pause.
             for _ in 0..<16 {
                 racePoint(.spins)
                 if handle.mailbox.current.node != nil {

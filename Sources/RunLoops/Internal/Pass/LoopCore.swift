@@ -107,7 +107,7 @@ final class LoopCore {
         lookAgain()
     }
 
-    /// Makes the parts check the inputs again that they have set aside because the inputs were not in the running mode.
+    /// Makes the parts check again all inputs that they set aside because the inputs were not in the running mode.
     func lookAgain() {
         blocks.modesDidChange()
         readyInputs.modesDidChange()

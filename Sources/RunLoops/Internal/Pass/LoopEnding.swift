@@ -1,4 +1,4 @@
-/// The handlers and the notice of the end of a loop's thread.
+/// The end handlers of a loop, and the notice that its thread has ended.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopEnding {
@@ -11,7 +11,7 @@ final class LoopEnding {
     /// The notice that is posted when the thread has released the loop, however the thread ends.
     var notice: EndNotice?
 
-    /// The number of handles that the loop holds.
+    /// The number of end handlers in the list, including cancelled handlers.
     var count: Int { handlers.count }
 
     /// Adds a handler that is called when the thread ends.

@@ -5,7 +5,7 @@
 /// > Thread safety: the loop's own thread only.
 final class PassEndBlocks: DeferredWork {
     private var blocks: [() -> Void] = []
-    /// The list that asks for the blocks; nil while there are no blocks.
+    /// The list of deferred work that contains this object; nil while there are no blocks.
     private var list: DeferredWorkList?
 
     func add(_ block: @escaping () -> Void, to list: DeferredWorkList) {

@@ -6,7 +6,7 @@ struct RunStack {
     /// The requests for a stop, a wake-up or the end of all runs that have not yet taken effect.
     var requests = LoopHandle.Requests()
 
-    /// Consumes a stop of the innermost run, and keeps a request to end all runs.
+    /// Removes a request to stop the innermost run, but keeps a request to end all runs.
     ///
     /// - Returns: True if the innermost run is to end.
     mutating func takeStop() -> Bool {

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The way in which a loop waits, and the measurements that guide it.
 struct Waiting {
     var policy = RunLoop.WaitPolicy.adaptive {
-        // A new policy takes effect at once, without the pause of the old policy.
+        // A new policy takes effect immediately, without the pause of the old policy.
         didSet { pause = SpinPause() }
     }
     /// The gap between two readings of the clock in a spin above which the loop counts as preempted; tests set another value.
@@ -55,7 +55,7 @@ struct Waiting {
         return true
     }
 
-    /// The time to spin now, in nanoseconds; 0 to sleep at once.
+    /// The time to spin now, in nanoseconds; 0 to sleep immediately.
     mutating func spinLength() -> Int64 {
         let wanted: Int64
         switch policy.kind {
