@@ -1,7 +1,7 @@
-/// Closes descriptors in place of their owners.
+/// An object that closes descriptors in place of their owners.
 ///
-/// This is for descriptors that the thread that destroys their owner must not close, such as descriptors that another process has
-/// sent.
+/// This is for descriptors that must not be closed on the thread that destroys their owner, such as descriptors that another
+/// process has sent.
 ///
 /// > Thread safety: any thread.
 package protocol DescriptorClosing: AnyObject, Sendable {

@@ -14,7 +14,7 @@ package struct InspectedPart: Sendable {
         }
     }
 
-    /// The kind, in words.
+    /// The kind of the part, in words.
     package let kind: String
     /// The place in the source where the part was made; empty if it was made at several places.
     package let madeAt: String

@@ -51,12 +51,13 @@ package struct LoopDetails: Sendable {
     }
 }
 
-/// A thread that waits for other threads.
+/// A thread's wait for other threads.
 package struct WaitLook: Sendable {
     /// The loop of the waiting thread.
     package let loop: RunLoop?
-    /// The public member that the thread has called, and the place of the call.
+    /// The public member that the thread has called.
     package let operation: String
+    /// The place of the call.
     package let madeAt: String
     /// The loops that the thread waits for.
     package let targets: [RunLoop]
@@ -172,7 +173,7 @@ extension LoopDetails.Kind {
 }
 
 extension RunLoop.Mode {
-    /// The name for people to read.
+    /// The name of the mode, for people to read.
     ///
     /// The raw value of the default mode is long, because it is the same as in Foundation.
     fileprivate var label: String { self == .default ? "default" : rawValue }

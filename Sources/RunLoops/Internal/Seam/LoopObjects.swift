@@ -1,14 +1,14 @@
 /// The objects that other modules keep with a loop.
 ///
-/// There are three kinds: objects of the loop's thread, which exist as long as the loop; objects of all threads, which other
-/// objects keep alive; and objects that exist until the loop has ended.
+/// There are three kinds: objects of the loop's thread, which exist as long as the loop; objects that all threads share, which
+/// other objects keep alive; and objects that exist until the loop has ended.
 ///
 /// `@unchecked Sendable`: only the loop's own thread touches `companions`.
 final class LoopObjects: @unchecked Sendable {
     /// The objects of the loop's thread, by their keys.
     private var companions: [ObjectIdentifier: AnyObject] = [:]
 
-    /// The objects of all threads, by their keys.
+    /// The objects that all threads share, by their keys.
     private let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
     /// The objects that exist until the loop has ended; nil from then on.
@@ -47,7 +47,7 @@ final class LoopObjects: @unchecked Sendable {
         }
     }
 
-    /// The parts of the objects of all threads that describe themselves.
+    /// The parts of the shared objects, if these describe themselves to an inspector.
     ///
     /// Only the loop's thread may call this.
     var inspectedParts: [InspectedPart] {

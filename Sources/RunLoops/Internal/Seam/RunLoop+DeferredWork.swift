@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// Adds work that the loop asks for at the end of each pass.
+    /// Adds work that the loop does at the end of each pass.
     ///
     /// Pending work keeps its modes alive. If the loop has ended, the work is discarded.
     ///
@@ -10,7 +10,7 @@ extension RunLoop {
         core.deferredWork.append(atPassEnd: work)
     }
 
-    /// Adds work that the loop asks for each time it is about to sleep.
+    /// Adds work that the loop does each time it is about to sleep.
     ///
     /// If the loop has ended, the work is discarded.
     ///
@@ -21,9 +21,9 @@ extension RunLoop {
         core.deferredWork.append(whenIdle: work)
     }
 
-    /// Removes work that the loop asks for.
+    /// Removes work that was added for the end of a pass, or for the time before a sleep.
     ///
-    /// A step that has begun can ask for the work once more. A second call does nothing.
+    /// A step that has already begun can still do the work once. A second call does nothing.
     ///
     /// - Parameter work: The work. The caller holds it, so that this call does not destroy it.
     package func removeDeferredWork(_ work: any DeferredWork) {

@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// Returns the loop's object for a key, which the first call makes.
+    /// Returns the loop's object for a key, and makes it at the first call.
     ///
     /// The loop holds the object until the loop ends.
     ///
@@ -13,9 +13,9 @@ extension RunLoop {
         return objects.companion(key, isKept: !core.members.hasEnded, make)
     }
 
-    /// Returns the loop's object for a key that all threads share, which the first call makes.
+    /// Returns the loop's shared object for a key, and makes it if it does not exist.
     ///
-    /// The loop's reference is weak, so the object exists as long as another object holds it.
+    /// All threads share the object. The loop's reference is weak, so the object exists as long as another object holds it.
     ///
     /// - Parameters:
     ///   - key: The key, such as the identity of the object's type.
@@ -27,7 +27,8 @@ extension RunLoop {
 
     /// Keeps an object until the loop has ended and has released all blocks that were sent to it.
     ///
-    /// The object is released on the loop's thread. If the loop has ended already, the object is released at once, on this thread.
+    /// The object is released on the loop's thread. If the loop has ended already, the object is released immediately, on this
+    /// thread.
     ///
     /// - Parameter object: The object.
     package func keepToTheEnd(_ object: any AnyObject & Sendable) {

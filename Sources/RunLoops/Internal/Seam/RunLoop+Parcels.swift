@@ -6,9 +6,10 @@ extension RunLoop {
     /// - Parameters:
     ///   - value: The value, of at most 96 bytes.
     ///   - modes: The modes; nil for the common modes.
-    ///   - handle: Called once with the address of the value, and takes the value from there. The second argument is true on the
-    ///     loop's thread. It is false if the loop has ended, on the thread that releases the value.
-    /// - Returns: False if the loop's thread has ended. The value is released then.
+    ///   - handle: Called once with the address of the value, and moves the value out of that address. The second argument is true
+    ///     if the value has arrived, and the function is then called on the loop's thread. It is false if the loop has ended, and
+    ///     the function is then called on the thread that releases the value.
+    /// - Returns: False if the loop's thread has ended. In that case the value was released.
     @inlinable @inline(__always)
     package func send<Value: Sendable & ~Copyable>(
         _ value: consuming Value, inModes modes: [Mode]?,

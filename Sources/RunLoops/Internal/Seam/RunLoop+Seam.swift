@@ -8,7 +8,7 @@ extension RunLoop {
         _ = core(member, instead)
     }
 
-    /// Calls a user's handler, timed and watched if the program has asked for it.
+    /// Calls a user's handler, and times, watches or records the call if the program has asked for it.
     ///
     /// - Parameters:
     ///   - origin: The place in the user's code where the handler was passed in.
@@ -31,8 +31,8 @@ extension RunLoop {
 
     /// Performs the last work of an object that is being destroyed, on the loop's thread.
     ///
-    /// On the loop's own thread the work is performed at once; otherwise it is performed when the loop runs, in any mode. If the
-    /// loop has ended, or in a forked child, the work is discarded.
+    /// On the loop's own thread the work is performed immediately; otherwise it is performed when the loop runs, in any mode. If
+    /// the loop has ended, or in a forked child, the work is discarded.
     ///
     /// - Parameter body: The work.
     package func doLast(_ body: @escaping @Sendable () -> Void) {

@@ -1,8 +1,8 @@
 /// An input of another module of the package, in one loop.
 ///
 /// The loop watches one descriptor for the input. When the descriptor is ready, or after ``becameReady()``, the input waits in the
-/// queue of the ports and is served in the same step, within the same budget. A run inside one of its handlers continues to serve
-/// the input.
+/// queue of the ports, and is served in the same step and within the same budget as the ports. A run inside one of its handlers
+/// continues to serve the input.
 ///
 /// The module implements an ``InputServer``, which the input holds while the input is in the loop.
 ///
@@ -42,8 +42,8 @@ package final class ServedInput: SignalledInput {
     ///
     /// - Parameters:
     ///   - mode: The mode.
-    ///   - server: The module's part, which the input holds from now on.
-    /// - Throws: `SystemError` if the kernel refuses to watch the descriptor. The input is unchanged then.
+    ///   - server: The module's object that serves the input. The input holds it until the input has left the loop.
+    /// - Throws: `SystemError` if the kernel refuses to watch the descriptor. In that case the input is unchanged.
     package func join(_ mode: RunLoop.Mode, server: any InputServer) throws(SystemError) {
         try watch.join(loop.descriptors, mode)
         if state.value.signal == nil {
@@ -87,7 +87,7 @@ package final class ServedInput: SignalledInput {
         if let signal = state.value.signal { loop.readyInputs.becameReady(signal) }
     }
 
-    /// Calls a user's handler, timed and watched if the program has asked for it.
+    /// Calls a user's handler, and times, watches or records the call if the program has asked for it.
     ///
     /// - Parameters:
     ///   - origin: The place in the user's code where the handler was passed in.
@@ -125,7 +125,7 @@ extension ServedInput {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    /// The parts of the module's input.
+    /// The parts that the module's input represents, for an inspector.
     var parts: [InspectedPart] { state.value.server?.parts ?? [] }
 
     var keepsModeAlive: Bool { true }

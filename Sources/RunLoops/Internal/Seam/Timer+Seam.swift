@@ -1,4 +1,4 @@
-/// The properties of a timer under other names, for a module that adds properties with the same names and Foundation's types.
+/// The properties of a timer under other names, for a module that gives the original names to properties with Foundation's types.
 extension Timer {
     /// ``Timer/timeInterval`` as a duration.
     package var intervalDuration: Duration { timeInterval }
