@@ -8,7 +8,7 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case run = 32
     /// A sleep of a loop. Its number contains the bits of ``WakeCauses``.
     case sleep
-    /// Messages sent. Its number is their count.
+    /// A send of messages. Its number is the count of the messages.
     case post
     /// A port that a sender found full. Its place is the place of the port.
     case fullPort
@@ -18,11 +18,12 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case mark
     /// An interval of the user. Its place is the text.
     case interval
-    /// Handlers that were not recorded one by one. Its number is their count, and its place is the place of one of them.
+    /// A series of handlers that were not recorded one by one. Its number is their count, and its place is the place of one of
+    /// them.
     case stretch
     /// A posted notification. Its place is the name, and its number is the count of observers.
     case notification
-    /// Notifications discarded because an observer had no room. Its number is their count.
+    /// A loss of notifications because an observer had no room. Its number is the count of the notifications.
     case drop
     /// The beginning or the end of a connection of a port between processes. Its number is 1 for a beginning.
     case connection

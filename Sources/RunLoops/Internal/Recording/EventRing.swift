@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// The part of a flight recording that one thread writes: its last events, and the slices that are under way.
 ///
-/// Only its thread writes. Any thread can copy the events without stopping the writer: the writer announces in `reserved` how far
-/// it will overwrite, then writes events, then publishes them in `head`. A reader that has copied events reads `reserved`
-/// afterwards, and drops the events that can have been overwritten during the copy.
+/// Only that thread writes to the ring. Any thread can copy the events without stopping the writer: the writer announces in
+/// `reserved` how far it will overwrite, then writes events, then publishes them in `head`. A reader that has copied events reads
+/// `reserved` afterwards, and drops the events that can have been overwritten during the copy.
 ///
 /// `@safe`: the memory exists until ``destroy()``. ``Recording`` calls it under the lock that also guards the number of readers,
 /// and only for rings that no thread writes any longer.
@@ -14,11 +14,11 @@ internal import Synchronization
 struct EventRing: Equatable, @unchecked Sendable {
     private let storage: UnsafeMutablePointer<Storage>
 
-    /// The maximum number of recorded slices under way.
+    /// The maximum number of nested slices that other threads can read while they are under way.
     ///
     /// Slices that are nested deeper are recorded only when they end.
     static let deepest = 16
-    /// The number of events that the writer announces at once.
+    /// The number of events that the writer announces together.
     private static let announced: UInt64 = 64
 
     @safe private struct Storage: ~Copyable {
@@ -34,27 +34,30 @@ struct EventRing: Equatable, @unchecked Sendable {
         let open = OpenSlices()
         /// True after the thread has ended.
         let hasEnded = Atomic(false)
-        /// The part that only the thread itself uses.
+        /// The state that only the thread itself uses.
         var own = Own()
     }
 
     /// The state of the writer.
     struct Own {
-        /// The ticks at the beginning of a window of handlers of messages, and the number of recorded handlers since then.
+        /// The ticks at the beginning of the present window, in which a limited number of message handlers is recorded.
         var window: UInt64 = 0
+        /// The number of message handlers that were counted in the present window.
         var recordedInWindow = 0
-        /// The ticks at the last reading of the clock before or after a handler of a message, the loop's count of messages at that
-        /// time, and the place of the last handler that was not recorded.
+        /// The ticks at the last reading of the clock before or after a handler or a sleep.
         var lastLook: UInt64 = 0
+        /// The loop's count of messages at the time of `lastLook`.
         var messagesAtLook = 0
+        /// The place of the last message handler that was not recorded on its own.
         var lastPlace: UInt32 = 0
-        /// The ticks of the last message that was sent with a stamp, and of the last recorded notification.
+        /// The ticks of the last message that was sent with a stamp.
         var lastPost: UInt64 = 0
+        /// The ticks of the last recorded notification.
         var lastNotification: UInt64 = 0
         var places = PlaceCache()
     }
 
-    /// The names of the thread.
+    /// The number, the ID and the name of a thread.
     struct ThreadName: Hashable, Sendable {
         /// The number of the thread in its recording, from 0.
         let number: Int
@@ -68,8 +71,8 @@ struct EventRing: Equatable, @unchecked Sendable {
     /// - Parameters:
     ///   - generation: The number of the recording.
     ///   - clock: The clock of the recording.
-    ///   - microsecond: The ticks of a microsecond.
-    ///   - thread: The names of the thread.
+    ///   - microsecond: The number of ticks in a microsecond.
+    ///   - thread: The number, the ID and the name of the thread.
     ///   - capacity: The number of events, a power of two; 0 for a thread that is not recorded.
     init(generation: UInt32, clock: RecorderClock, microsecond: UInt64, thread: ThreadName, capacity: Int) {
         unsafe storage = .allocate(capacity: 1)
@@ -98,7 +101,7 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// Frees the ring.
     ///
-    /// No thread writes or reads it any longer.
+    /// The caller ensures that no thread writes or reads it any longer.
     func destroy() {
         // Safe: `init` has mapped this many bytes.
         if let words = unsafe storage.pointee.words { unsafe munmap(words, EventRing.bytes(capacity)) }
@@ -108,7 +111,7 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// Returns the memory of the events to the system.
     ///
-    /// The thread can still write during the call. The memory then reads as zero, which is no event.
+    /// The thread can still write during the call. After the call, the memory reads as zero, which represents no event.
     func giveBackEvents() {
         if let words = unsafe storage.pointee.words {
             unsafe madvise(words, EventRing.bytes(capacity), MADV_DONTNEED)
@@ -120,7 +123,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     var isRecorded: Bool { unsafe storage.pointee.words != nil }
     var capacity: Int { unsafe Int(storage.pointee.mask) + 1 }
     var clock: RecorderClock { unsafe storage.pointee.clock }
-    /// The ticks of a microsecond.
+    /// The number of ticks in a microsecond.
     var microsecond: UInt64 { unsafe storage.pointee.microsecond }
     var hasEnded: Bool { unsafe storage.pointee.hasEnded.load(ordering: .acquiring) }
 
@@ -169,7 +172,7 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// Begins a slice.
     ///
-    /// The end of the event is the beginning of the slice.
+    /// The `end` of the event is the time at which the slice begins.
     func open(_ slice: RecordedEvent) { unsafe storage.pointee.open.push(slice) }
 
     /// The innermost slice.
@@ -190,7 +193,7 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// Copies the complete events, oldest first.
     ///
-    /// - Parameter midway: A closure of a test, called between the copy and the check.
+    /// - Parameter midway: A hook for tests, called between the copy and the check.
     /// - Returns: The events, and true if older events were overwritten.
     func copyEvents(midway: () -> Void = {}) -> (events: [RecordedEvent], lostOlder: Bool) {
         guard let words = unsafe storage.pointee.words else { return ([], false) }
@@ -220,7 +223,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     func copyOpen() -> [RecordedEvent] { unsafe storage.pointee.open.copy() }
 }
 
-/// The numbers of the last places of a thread.
+/// A cache of the numbers of the places that a thread has recorded last.
 struct PlaceCache {
     private var entries = [(address: UInt, line: UInt32, number: UInt32)](repeating: (0, 0, 0), count: 64)
 

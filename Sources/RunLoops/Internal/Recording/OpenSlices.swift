@@ -49,9 +49,9 @@ struct OpenSlices: ~Copyable, Sendable {
 
     func pop() { depth.store(max(0, count - 1), ordering: .releasing) }
 
-    /// Reads the slices.
+    /// Returns a copy of the slices.
     ///
-    /// - Parameter midway: A closure of a test, called between the two loads of `changes`.
+    /// - Parameter midway: A hook for tests, called between the two loads of `changes`.
     /// - Returns: The slices; an empty list if the thread has pushed slices during each of many attempts.
     func copy(midway: () -> Void = {}) -> [RecordedEvent] {
         for _ in 0..<1_000 {

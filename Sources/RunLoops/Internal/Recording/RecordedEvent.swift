@@ -34,7 +34,7 @@ struct RecordedEvent: Hashable, Sendable {
             UInt64(stamp) | UInt64(kind.rawValue) << 32 | UInt64(UInt8(clamping: depth)) << 40 | number << 48
     }
 
-    /// Makes an event from three words; nil if the thread has not written an event there.
+    /// Makes an event from three words; nil if the words contain no event.
     init?(_ first: UInt64, _ second: UInt64, _ third: UInt64) {
         guard EventKind(rawValue: UInt8(truncatingIfNeeded: third >> 32)) != nil else { return nil }
         end = first

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// The numbers of places in the source, modes and texts in events.
+/// The numbers that stand for source locations, modes and texts in events.
 ///
 /// A place keeps its number until the process ends. Places are string literals, and modes are names of the program, so the table
 /// stays small. When it is full, all further places have the number 0.
 enum RecordedPlaces {
     /// A place in the source, or a text.
     enum Place: Hashable, Sendable {
-        /// The address of a literal with a file's name, which ends with a zero, and the line.
+        /// The address of a zero-terminated literal that contains a file's name, and the line.
         case line(UInt, UInt32)
         /// Any other text.
         case text(String)
@@ -21,7 +21,7 @@ enum RecordedPlaces {
 
     static let most = 1 << 16
 
-    /// This is one of the values that a forked child may use, like the recording itself.
+    /// The table, which a forked child may use, like the recording itself.
     private static let table = ForkSafe(Table())
 
     /// Returns the number of a place; a new place gets a new number.

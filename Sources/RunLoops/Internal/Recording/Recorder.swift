@@ -16,7 +16,7 @@ package enum Recorder {
     @inline(__always)
     package static var isOn: Bool { runloops_records() }
 
-    /// True if every handler and post is recorded.
+    /// True if every handler and every sent message is recorded.
     @inline(__always)
     static var recordsEverything: Bool { runloops_records_everything() }
 

@@ -72,7 +72,7 @@ struct TickScale: Sendable {
 }
 
 extension RecorderClock {
-    /// Measures the ticks of a microsecond, which takes a fifth of a millisecond for cycles.
+    /// Measures the number of ticks in a microsecond; for cycles, this takes a fifth of a millisecond.
     func measureMicrosecond() -> UInt64 {
         if self == .nanoseconds { return 1_000 }
         let first = reading()

@@ -14,15 +14,15 @@ enum Recording {
         let began: RecorderClock.Reading
         /// True if the recording belongs to a simulation and records only the threads of that simulation.
         let isSimulated: Bool
-        /// The number of events of a ring.
+        /// The number of events that a ring holds.
         let capacity: Int
         let mostRings: Int
         let recordsEverything: Bool
-        /// The process that has begun the recording.
+        /// The ID of the process that has begun the recording.
         ///
         /// A child that was forked later has another ID.
         let process: pid_t
-        /// The ticks of a microsecond.
+        /// The number of ticks in a microsecond.
         let microsecond: UInt64
     }
 
@@ -30,16 +30,17 @@ enum Recording {
         var session: Session?
         var lastGeneration: UInt32 = 0
         var rings: [EventRing] = []
-        /// The number of rings with events, including those that are being made.
+        /// The number of rings that can hold events, including rings that are being made.
         var recordedCount = 0
         var nextNumber = 0
         var unrecordedCount = 0
-        /// The number of threads that read rings, and the rings that are destroyed when no thread reads.
+        /// The number of threads that are reading rings.
         var readers = 0
+        /// The rings that are destroyed as soon as no thread reads rings.
         var condemned: [EventRing] = []
     }
 
-    /// This is one of the values that a forked child may use, because a child without loops can begin its own recording.
+    /// The state, which a forked child may use, because a child without loops can begin its own recording.
     private static let state = ForkSafe(State())
 
     /// The number of the present recording; 0 without a recording.
@@ -51,8 +52,8 @@ enum Recording {
     ///
     /// - Parameters:
     ///   - clock: The clock.
-    ///   - microsecond: The ticks of a microsecond.
-    ///   - capacity: The number of events of a thread, a power of two.
+    ///   - microsecond: The number of ticks in a microsecond.
+    ///   - capacity: The number of events that the ring of a thread holds, a power of two.
     ///   - mostRings: The maximum number of recorded threads.
     ///   - recordsEverything: True if every handler and every sent message is recorded.
     /// - Returns: The session; nil if there is a recording already.
@@ -88,7 +89,7 @@ enum Recording {
         }
     }
 
-    /// Ends the recording with a number, and frees its memory.
+    /// Ends the recording that has a given number, and frees its memory.
     ///
     /// A thread that is writing at this moment continues, in memory that no thread reads.
     static func end(_ ended: UInt32) {
@@ -113,7 +114,8 @@ enum Recording {
 
     /// Makes the calling thread's ring in the present recording.
     ///
-    /// The ring has no events if the recording already has its maximum number of threads.
+    /// The ring cannot hold events if the recording already has its maximum number of threads, or if it does not record this
+    /// thread.
     ///
     /// - Returns: The ring; nil if there is no recording.
     @inline(never)
@@ -123,7 +125,7 @@ enum Recording {
             guard let session = state.session else { return nil }
             if session.isSimulated != ThreadDriver.isPresent { return (session, .none, 0) }
             if state.recordedCount == session.mostRings {
-                // The ring of the thread that ended first is reused first.
+                // The oldest ring whose thread has ended makes room for the new ring.
                 guard let oldest = state.rings.firstIndex(where: \.hasEnded) else {
                     state.unrecordedCount += 1
                     return (session, .none, 0)
