@@ -18,10 +18,10 @@ enum PortSetServers {
     ///
     /// - Parameters:
     ///   - set: The identity of the set.
-    ///   - server: The set's own record of its thread. This function changes the record under the lock, so that when two threads
-    ///     serve the set in turn, both records end with the same thread.
+    ///   - server: The set's own record of its thread. This function changes the record under the lock of the table, so that the
+    ///     record and the table name the same thread, even if two threads serve the set in turn.
     ///   - new: The identifier of the thread; 0 for no thread.
-    ///   - midway: Called by a test between the change of the set's record and the change of the table.
+    ///   - midway: A hook for tests, called between the change of the set's record and the change of the table.
     static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {

@@ -82,7 +82,7 @@ package final class ThreadWait: Sendable {
         return targets + (source?.targets() ?? [])
     }
 
-    /// The source of the calls of observers that run on the calling thread.
+    /// The source of the targets that the calling thread holds because it is running calls of observers.
     ///
     /// The module that calls observers sets this.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)
@@ -103,11 +103,12 @@ package final class ThreadWait: Sendable {
         return ThreadWait.graph.withLock { $0.enter(self) }
     }
 
-    /// Begins a wait that cannot fail.
+    /// Begins the wait, for an operation that cannot fail.
     ///
-    /// If it would close a circle, another wait in the circle is refused instead.
+    /// If the wait would close a circle, another wait in the circle is refused instead.
     ///
-    /// - Returns: A circle in which every thread would wait forever. In that case the wait has not begun.
+    /// - Returns: The circle, if none of its other waits could be refused, and none ends by itself, so that every thread would wait
+    ///   forever. In that case the wait has not begun.
     package func beginOrBreakCircle() -> WaitCircle? {
         if Recorder.isOn { _ = Recorder.begin(.wait, origin) }
         var tried: [ObjectIdentifier] = []

@@ -1,6 +1,6 @@
 /// The graph of waits among the threads that block in this library.
 ///
-/// A thread that is about to block checks for a circle: a thread that it would wait for can already wait for it, directly or
+/// A thread that is about to block checks for a circle: a thread that it would wait for can already be waiting for it, directly or
 /// through other threads. The thread enters its own wait under the same lock. So if several threads close one circle at the same
 /// moment, the last thread to enter finds the circle, and the graph has no circle.
 ///
@@ -17,7 +17,7 @@ struct WaitGraph {
     /// True if the graph contains no wait.
     var isEmpty: Bool { waits.isEmpty }
 
-    /// The entered waits, each once.
+    /// All waits in the graph, each listed once.
     var all: [ThreadWait] {
         var seen: Set<ObjectIdentifier> = []
         return waits.values.joined().filter { seen.insert(ObjectIdentifier($0)).inserted }

@@ -7,14 +7,15 @@ package enum WaitTarget: Hashable, Sendable {
     /// The number is the identity of the loop's handle, because a port identifies its receiver only by that identity.
     case loop(UInt)
 
-    /// A thread, by its number, serves the port sets that it has served last.
+    /// The thread that has last served a port set serves the set again.
     ///
-    /// The target is the thread instead of its sets, because another thread can take over a set during the wait.
+    /// The number identifies the thread. The target is the thread instead of its sets, because another thread can take over a set
+    /// during the wait.
     case thread(UInt)
 
     /// The main loop serves the waiting thread's request, or ends.
     ///
-    /// The main loop is a separate target because another thread can make it before the main thread has used it.
+    /// The main loop is a separate target because another thread can create it before the main thread has used it.
     case mainLoop
 
     /// A call of an observation returns.
