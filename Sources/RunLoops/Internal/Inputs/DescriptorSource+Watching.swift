@@ -14,13 +14,13 @@ extension DescriptorSource {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    /// The state of the source that is maintained by its loop.
+    /// The part of the source's state that its loop maintains.
     var watch: Watch {
         @inline(__always) _read { yield state.value.watch }
         @inline(__always) _modify { yield &state.value.watch }
     }
 
-    /// The state of a source that is maintained by its loop.
+    /// The part of a source's state that its loop maintains.
     struct Watch: ~Copyable {
         /// The descriptor sources of the loop that the source is in; nil while the source is in no loop.
         var list: LoopDescriptors?
@@ -45,7 +45,7 @@ extension DescriptorSource {
         var isServing = false
         /// True if the kernel has reported the descriptor again while the handler was on the stack.
         var becameReadyMeanwhile = false
-        /// The events that libevent has reported; 0 if the source was queued again after its handler, without a report.
+        /// The events that libevent has reported; 0 if the source was queued after its handler had returned, without a report.
         var events: CInt = 0
         /// The number of the loop's polls of the kernel when `events` was stored.
         var asks: UInt64 = 0

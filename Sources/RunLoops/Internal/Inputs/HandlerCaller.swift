@@ -154,7 +154,7 @@ final class HandlerCaller {
     /// If the run begins inside a handler, the handler does not count as blocking the loop during the run.
     func pause() -> HandlerRecord.Paused { handle.handlers.pause() }
 
-    /// Records that the run has returned.
+    /// Records that the run for which ``pause()`` was called has returned.
     func resume(_ paused: HandlerRecord.Paused) {
         handle.handlers.resume(paused, nextTimer: timers.nextWake)
     }

@@ -131,7 +131,7 @@ final class LoopDescriptors {
     /// - Parameters:
     ///   - source: The source.
     ///   - startWatching: Makes the kernel watch the source.
-    /// - Throws: `SystemError` if the kernel refuses. The source is not added then.
+    /// - Throws: `SystemError` if the kernel refuses. In that case the source is not added.
     func append(
         _ source: DescriptorSource, startWatching: () throws(SystemError) -> Void
     ) throws(SystemError) {
@@ -195,7 +195,7 @@ final class LoopDescriptors {
         return event
     }
 
-    /// Makes an event that a source no longer uses the spare event.
+    /// Stores an event as the spare event, because its source no longer uses it.
     func keepSpareEvent(_ event: consuming Event) { spareEvent = consume event }
 
     /// True if several sources of the loop watch a descriptor.

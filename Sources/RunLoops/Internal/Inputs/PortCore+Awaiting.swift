@@ -73,7 +73,7 @@ extension PortCore {
         }
     }
 
-    /// The reason that a waiting task resumes.
+    /// The reason for which a waiting task resumes.
     private enum Wake: Sendable {
         /// Another thread has removed the sender from the wait queue.
         case takenOut

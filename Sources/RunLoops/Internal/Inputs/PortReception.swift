@@ -72,7 +72,7 @@ final class PortReception {
         while let node = core.next {
             let taken = core.take(from: node)
             if node.mark == .noSenders {
-                // No handler waits for the notice here. The next call of `onNoSenders` requests a new notice.
+                // An iteration has no handler for the notice. The next call of `onNoSenders` requests a new notice.
                 _ = core.noSendersNoticeArrives(isWanted: false)
                 node.freeStandalone()
                 continue

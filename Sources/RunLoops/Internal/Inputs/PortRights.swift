@@ -87,7 +87,7 @@ struct PortRights: Sendable {
     mutating func cancelNotice() {
         switch notice {
         case .requested: notice = .notRequested
-        // A queued notice still arrives, and is ignored then.
+        // A queued notice still arrives, but is ignored.
         case .notRequested, .queued, .ended: break
         }
     }
@@ -134,9 +134,9 @@ struct PortRights: Sendable {
     }
 }
 
-/// The rights of a port, and the handlers that are called at its end.
+/// The rights of a port, and the callbacks that are scheduled when it ends.
 struct RightsRecord: Sendable {
     var rights = PortRights()
-    /// The handlers of loops that are called when the port ends.
+    /// The callbacks that are scheduled when the port ends.
     var endCallbacks = LoopCallbacks()
 }

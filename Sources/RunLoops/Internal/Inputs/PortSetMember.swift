@@ -97,7 +97,7 @@ extension PortSetMember {
         return core.takeMail() == 0 && core.arm(with: signal)
     }
 
-    /// Takes one message out, and arms the mailbox or the bell again.
+    /// Removes and returns the next message, and arms the mailbox or the bell again.
     ///
     /// - Returns: The message, if there was a message; and true if there is already more to receive, so that no sender will signal.
     func take() -> (taken: Taken?, hasMore: Bool) {
