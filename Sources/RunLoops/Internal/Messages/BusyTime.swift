@@ -9,7 +9,7 @@ struct BusyTime: ~Copyable, Sendable {
     /// While the loop is busy, the moment at which it became busy is subtracted from the nanoseconds, and bit 0 is set. This is one
     /// word, so that a reader never sees a period counted twice or not at all.
     private let word = Atomic<Int64>(0)
-    /// The moment at which the loop became busy, or 0.
+    /// The moment at which the loop became busy; 0 while it is not busy.
     private let beginning = Atomic<Int64>(0)
 
     /// Begins a period, unless a period is under way.

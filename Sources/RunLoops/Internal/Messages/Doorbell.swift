@@ -34,7 +34,7 @@ struct Doorbell: ~Copyable, Sendable {
         while true {
             racePoint(.nudgeExchanges)
             // A ring stays a ring, because the receiver that answers the ring checks for work as well. The ring is written again
-            // for the reason in `ring`.
+            // for the reason given in `ring`.
             let desired = seen == Doorbell.rung ? Doorbell.rung : Doorbell.nudged
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen, desired: desired,

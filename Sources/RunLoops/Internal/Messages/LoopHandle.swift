@@ -18,7 +18,7 @@ final class LoopHandle: Sendable {
     /// The measurement of a wake-up: 1 if the loop requests a measurement, then the moment of the sender's write; otherwise 0.
     let wakeStamp = Atomic<Int64>(0)
 
-    /// The descriptor that wakes the loop, placed here because senders read it.
+    /// The descriptor that wakes the loop, placed before the padding because senders read it.
     let wakeup: Wakeup
 
     /// Padding that keeps the loop's own data off the cache lines that senders write.
