@@ -3,7 +3,7 @@
 extension LoopCore {
     /// Prepares for the end of the thread.
     func prepareEnd() {
-        // The thread was cancelled while it polled the kernel. No run can poll again, so all runs return at once.
+        // The thread was cancelled while it polled the kernel. No run can poll again, so all runs return immediately.
         if poller.isInKernel { runs.requests.insert(.end) }
     }
 
@@ -48,7 +48,7 @@ extension LoopCore {
         withExtendedLifetime(companions) {}
     }
 
-    /// Returns true if the loop holds an input, a message or work that it will never serve if it ends now.
+    /// Returns true if the loop holds an input, a block, a parcel or a job that it will never serve if it ends now.
     func holdsSomething() -> Bool {
         takeMail()
         return !members.inputs.isEmpty || !blocks.isEmpty

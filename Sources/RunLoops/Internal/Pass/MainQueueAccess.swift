@@ -15,7 +15,7 @@ enum MainQueueAccess {
         }
     }
 
-    /// True if the loop is the main thread's loop, and no block of the queue is on the stack.
+    /// True if the loop is the main thread's loop, and no block of the main queue is on the stack.
     ///
     /// Such a loop can get a block of the queue at any time; a run inside a block serves no other block of the queue.
     var mayGetBlocks: Bool {

@@ -3,7 +3,7 @@ struct RunStack {
     /// The number of runs on the stack.
     var depth = 0
 
-    /// The requests for a stop, a wake-up or the end of all runs that have not yet taken effect.
+    /// The requests that have not yet taken effect: for a stop, a wake-up or the end of all runs.
     var requests = LoopHandle.Requests()
 
     /// Removes a request to stop the innermost run, but keeps a request to end all runs.

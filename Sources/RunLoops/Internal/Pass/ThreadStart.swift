@@ -51,7 +51,7 @@ final class ThreadStart: Sendable {
         return try outcome.take().get()
     }
 
-    /// Runs on the new thread, from its beginning to its end.
+    /// The work of the new thread, from its beginning to its end.
     private func run() {
         driver?.begin()
         do {

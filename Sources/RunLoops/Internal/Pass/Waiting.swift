@@ -7,7 +7,7 @@ struct Waiting {
         // A new policy takes effect immediately, without the pause of the old policy.
         didSet { pause = SpinPause() }
     }
-    /// The gap between two readings of the clock in a spin above which the loop counts as preempted; tests set another value.
+    /// The maximum time between two readings of the clock that does not count as a preemption; tests set another value.
     var longestGap = SpinPause.longestGap
     var pause = SpinPause()
     var budget = SpinBudget()
