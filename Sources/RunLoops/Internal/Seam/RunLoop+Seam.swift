@@ -12,7 +12,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - origin: The place in the user's code where the handler was passed in.
-    ///   - handler: The call.
+    ///   - handler: Makes the call.
     package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
         core("RunLoop.callHandler", "call it on the thread of the loop").members.handlers.call(
             origin, handler)

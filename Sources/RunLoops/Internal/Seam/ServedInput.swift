@@ -91,7 +91,7 @@ package final class ServedInput: SignalledInput {
     ///
     /// - Parameters:
     ///   - origin: The place in the user's code where the handler was passed in.
-    ///   - handler: The call.
+    ///   - handler: Makes the call.
     package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
         loop.members.handlers.call(origin, handler)
     }
@@ -118,7 +118,7 @@ package protocol InputServer: Inspected {
     func didLeaveLoop()
 }
 
-// The members for the loop.
+// The members that the loop uses.
 extension ServedInput {
     var membership: Membership {
         @inline(__always) _read { yield state.value.membership }
