@@ -17,7 +17,7 @@ struct RecordedEvent: Hashable, Sendable {
     private var rest: UInt64
 
     static let wordCount = 3
-    /// The maximum number of a place.
+    /// The highest number that a place can have.
     static let mostPlaces: UInt32 = 1 << 24 - 1
     static let longestDuration: UInt64 = 1 << 40 - 1
 
