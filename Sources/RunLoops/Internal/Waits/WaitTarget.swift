@@ -27,7 +27,7 @@ package enum WaitTarget: Hashable, Sendable {
 
     /// Returns the target of a wait until calls of an observation have returned.
     ///
-    /// - Parameter observation: The observation, as in the thread's records of calls.
+    /// - Parameter observation: The object that identifies the observation in a thread's records of calls.
     /// - Returns: The target.
     package static func call(of observation: AnyObject) -> WaitTarget {
         .call(UInt(bitPattern: ObjectIdentifier(observation)))
