@@ -1,6 +1,6 @@
 /// The descriptors of a library that a source watches, and their state in the kernel's set.
 ///
-/// A group makes no system calls. It returns the changes to make in the set to its caller, records the kernel's answers, and
+/// A group makes no system calls. It returns to its caller the changes to make in the set, records the kernel's answers, and
 /// interprets the kernel's reports.
 ///
 /// Each descriptor has a slot. The token in the kernel's set consists of the slot and the slot's generation, which counts how often
@@ -75,7 +75,7 @@ struct DescriptorGroup {
 
     /// Records that the library wants to watch a descriptor for other events, or for no events.
     ///
-    /// - Returns: True if this is now the only change for the kernel, so that the caller must schedule the changes.
+    /// - Returns: True if this is now the only change for the kernel. In that case the caller must schedule the changes.
     mutating func setInterest(_ interest: Interest, of descriptor: CInt) -> Bool {
         let slot: Int
         if let place = places[descriptor] {

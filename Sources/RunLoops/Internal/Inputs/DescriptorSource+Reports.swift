@@ -17,8 +17,8 @@ extension DescriptorSource {
             return reported
         }
         let readiness = currentReadiness()
-        // Either another handler has read all bytes, or the number now belongs to another file. In the second case the kernel still
-        // reports the file that the source watched, because a copy of the descriptor is open.
+        // Either another handler has read all bytes, or the descriptor was closed and its number now belongs to another file. In
+        // the second case the kernel still reports the file that the source watched, because a copy of the descriptor is open.
         if readiness.isEmpty && !list.stillHolds(descriptor) { endForClosedDescriptor() }
         return readiness
     }

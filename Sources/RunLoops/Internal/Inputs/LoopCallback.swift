@@ -5,7 +5,7 @@
 package struct LoopCallback: Sendable {
     /// The loop.
     ///
-    /// The reference is weak, because the loop, with its handlers, is destroyed after its thread has ended.
+    /// The reference is weak, so that it does not keep the loop, with its handlers, alive after the loop's thread has ended.
     private let loop: WeakReference
     private let number: Int
     private let origin: SourceLocation

@@ -98,7 +98,7 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
-    /// Updates the counts of an input's modes after the input's `keepsModeAlive` has changed.
+    /// Counts an input in all its modes, or no longer counts it, after its `keepsModeAlive` has changed.
     func countAgain(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes {

@@ -11,7 +11,7 @@ struct PortRights: Sendable {
         case requested
         /// A notice is in the port's queue.
         ///
-        /// The notice is about the moment at which `made` rights had been made.
+        /// The notice reports that no send right was left when `made` rights had been made.
         case queued(made: Int)
         /// The port has ended, and sends no more notices.
         case ended

@@ -113,7 +113,7 @@ final class PortSetCore: Sendable {
 
     // MARK: - Receiving
 
-    /// Queues a member that has messages or has ended, and wakes a thread.
+    /// Queues a member that has messages or has ended, and wakes a waiting thread, if there is one.
     func becameReady(_ member: Member) {
         let gate = line.withLock { line in
             line.append(member)
