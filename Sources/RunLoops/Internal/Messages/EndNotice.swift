@@ -12,7 +12,7 @@ final class EndNotice: Sendable {
         for wait in (waiting ?? [:]).values { wait.decide(true) }
     }
 
-    /// Blocks the calling thread until the other thread has ended.
+    /// Blocks the calling thread until the notice's thread has ended.
     ///
     /// - Returns: False if the deadline passed first.
     func wait(until deadline: Moment) -> Bool {
@@ -22,7 +22,7 @@ final class EndNotice: Sendable {
         return wait.wait(until: deadline)
     }
 
-    /// Suspends the calling task until the thread has ended.
+    /// Suspends the calling task until the notice's thread has ended.
     ///
     /// - Returns: False if the deadline passed first, or the task was cancelled.
     func wait(until deadline: Moment, isolation: isolated (any Actor)? = #isolation) async -> Bool {

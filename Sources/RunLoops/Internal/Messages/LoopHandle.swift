@@ -9,7 +9,7 @@ final class LoopHandle: Sendable {
     /// It is the first property, next to the reference count, because senders write both.
     let mailbox = Mailbox()
 
-    /// The requests of ``stop()`` and ``wakeUp()`` since the loop last took them.
+    /// The requests, such as those of `stop()` and `wakeUp()`, that the loop has not taken yet.
     private let requests = Atomic<UInt8>(0)
 
     /// The number of wake-up writes by senders.

@@ -1,5 +1,5 @@
 extension Mailbox {
-    /// The word of a mailbox, in parts.
+    /// The parts of a mailbox's word.
     ///
     /// | bits | part |
     /// |---|---|

@@ -4,13 +4,13 @@ internal import Synchronization
 /// The single word through which all other threads send to a loop or a port.
 ///
 /// The word is the head of a stack of nodes, newest first. It also carries the receiver's sleep state: an armed mailbox is empty,
-/// and its receiver does not check it again until it is signalled. A push and the arming change the same word, so one of the two
-/// comes first: either the arming finds a node and fails, or the push finds the word armed and its sender signals. No wake-up is
-/// lost, and no second flag or fence is needed.
+/// and its receiver does not check it again until the receiver is signalled. A push and the arming change the same word, so one of
+/// the two comes first: either the arming finds a node and fails, or the push finds the word armed and its sender signals. No
+/// wake-up is lost, and no second flag or fence is needed.
 ///
 /// The word also carries the room that is left. A push takes its room in the exchange that queues its nodes, so a sender's check
 /// and its push are one atomic operation. If the exchange succeeds, the room that the sender saw is the present room, however long
-/// the sender was stalled and however often the word has changed in the meantime. Only ``addRoom(_:)`` returns room.
+/// the sender was stalled and however often the word has changed in the meantime. Only ``addRoom(_:)`` gives back room.
 ///
 /// > Thread safety: ``push(_:)``, ``pushIfRoom(_:)``, ``tryPush(_:onto:)``, ``addRoom(_:)`` and ``close()`` from any thread;
 /// > ``take()``, ``arm(with:)`` and ``disarm()`` from the receiver's thread only.

@@ -38,7 +38,7 @@ extension Node {
 
     /// Turns a wide node into two ordinary nodes again.
     ///
-    /// Its contents have overwritten the mark of the second node.
+    /// This restores the mark of the second node, which the contents of the wide node have overwritten.
     func split() {
         // Safe: the second half of a wide node begins one stride behind the first.
         unsafe Node(address + Node.stride).clearSecondWord()

@@ -69,7 +69,7 @@ struct SlabCache {
         return makeCurrent()
     }
 
-    /// Returns a node of a number of bytes from the current slab, which must either have space for it or be used up.
+    /// Returns a node of the given size from the current slab, which must either have space for it or be used up.
     @inline(__always)
     private func take(_ size: Int) -> Node {
         if unsafe storage.pointee.cursor == storage.pointee.end { refill() }
