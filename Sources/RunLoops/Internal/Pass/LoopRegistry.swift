@@ -3,7 +3,7 @@
 /// > Thread safety: any thread.
 enum LoopRegistry {
     private struct Contents {
-        /// The loops, each with its number, in the order in which they were made.
+        /// The loops, each with a number that gives the order in which the loops were made.
         var loops: [RunLoop: Int] = [:]
         var nextNumber = 0
         /// The number of watchdogs.
@@ -44,7 +44,7 @@ enum LoopRegistry {
     /// Starts to record the handlers of all current and future loops for one more watchdog.
     static func beginWatching() { addWatchers(1) }
 
-    /// Ends the recording for one watchdog.
+    /// Ends the recording of handlers for one watchdog.
     static func endWatching() { addWatchers(-1) }
 
     private static func addWatchers(_ number: Int) {

@@ -5,7 +5,7 @@
 /// it has work. A loop that sleeps instead gets a processor soon after it is woken.
 ///
 /// A pause is a hundred times as long as the preemption. So a loop that is preempted again and again loses about a hundredth of its
-/// time by spinning, whatever time the kernel gives to other threads.
+/// time by spinning, however long the kernel runs other threads.
 struct SpinPause {
     /// The maximum time between two readings of the clock that does not count as a preemption, in nanoseconds.
     ///

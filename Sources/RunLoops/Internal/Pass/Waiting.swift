@@ -15,7 +15,7 @@ struct Waiting {
     var lastWork = Moment(nanoseconds: 0)
     /// The moment at which a spinning loop polls its descriptors next.
     ///
-    /// The moment is kept from spin to spin, because no spin lasts until its first poll if messages always arrive soon.
+    /// The moment is kept from spin to spin. Otherwise, if messages always arrived soon, no spin would last until its first poll.
     var nextLook = Moment(nanoseconds: 0)
     /// The number of wake-ups until the next measured wake-up.
     var untilMeasurement = 0
