@@ -14,9 +14,9 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case fullPort
     /// The wait of a thread for another thread. Its number is 1 if the wait was refused because it would have closed a circle.
     case wait
-    /// A mark of the user. Its place is the text.
+    /// A mark that the user has set. Its place is the text.
     case mark
-    /// An interval of the user. Its place is the text.
+    /// An interval that the user has recorded. Its place is the text.
     case interval
     /// A series of handlers that were not recorded one by one. Its number is their count, and its place is the place of one of
     /// them.
