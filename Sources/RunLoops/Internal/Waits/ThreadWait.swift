@@ -29,7 +29,8 @@ package final class ThreadWait: Sendable {
 
     /// All waits of the process.
     ///
-    /// Threads take the lock when they are about to block and when they continue. The threads that serve them never take the lock.
+    /// Threads take the lock when they are about to block and when they continue. The threads that serve their requests never take
+    /// the lock.
     static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
