@@ -5,14 +5,15 @@ public import RunLoops
 extension MessagePort {
     /// Sends a message to a peer of the port, without ever blocking.
     ///
-    /// The peer is the sender of a message that the port has received, and made its ``RemotePort`` with
+    /// The peer has sent a message to this port, from a ``RemotePort`` that was made with
     /// ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)``. The messages and replies of one thread
     /// arrive in the order in which it sent them.
     ///
-    /// If the peer has no room, the port keeps the message, and sends it when the peer has read and the port's loop runs in one of
-    /// the port's modes. The port keeps up to ``Limits/keptMessages`` and ``Limits/keptMessageBytes`` for each peer. At either
-    /// limit, this returns false and sends nothing. The handler of ``onPeerRoom(_:)`` is called when half of the limits is free
-    /// again. So no peer delays the port or another peer, and the memory that one peer can make the port use is bounded.
+    /// If the peer has no room, the port keeps the message, and sends it when the peer has made room by reading and the port's loop
+    /// runs in one of the port's modes. For each peer, the port keeps up to ``Limits/keptMessages`` and
+    /// ``Limits/keptMessageBytes``, with up to 253 descriptors. If the message would exceed a limit, this returns false and sends
+    /// nothing. The handler of ``onPeerRoom(_:)`` is called when at most half of the allowed messages and bytes are in use. So no
+    /// peer delays the port or another peer, and the memory that one peer can make the port use is bounded.
     ///
     /// An array that the port keeps is not copied: a program that sends the same array to many peers holds it once.
     ///
@@ -28,9 +29,9 @@ extension MessagePort {
     ///   - descriptors: The descriptors to duplicate for the peer. They stay open here, and the caller still owns them.
     ///   - peer: The peer: the ``Message/sender`` of a message of this port.
     /// - Returns: False if the messages that the port keeps for the peer are at a limit. Nothing was sent then.
-    /// - Throws: ``MessagePortError``: ``MessagePortError/ended`` if the peer has ended, ``MessagePortError/tooLarge(limit:)`` or
-    ///   ``MessagePortError/tooManyDescriptors(limit:)`` if the peer does not accept the message, and others. Nothing was sent
-    ///   then.
+    /// - Throws: ``MessagePortError/ended`` if the peer has ended, ``MessagePortError/tooLarge(limit:)`` or
+    ///   ``MessagePortError/tooManyDescriptors(limit:)`` if the peer does not accept the message, or another ``MessagePortError``.
+    ///   Nothing was sent then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func send(
@@ -42,7 +43,7 @@ extension MessagePort {
 
     /// Sends bytes in place to a peer of the port, without ever blocking.
     ///
-    /// Otherwise the same as ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``, except that bytes which the port keeps are copied.
+    /// Otherwise the same as ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``, except that the port copies the bytes that it keeps.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the message.
@@ -50,7 +51,7 @@ extension MessagePort {
     ///   - descriptors: The descriptors to duplicate for the peer. They stay open here, and the caller still owns them.
     ///   - peer: The peer: the ``Message/sender`` of a message of this port.
     /// - Returns: False if the messages that the port keeps for the peer are at a limit. Nothing was sent then.
-    /// - Throws: ``MessagePortError``, as the function for an array does. Nothing was sent then.
+    /// - Throws: The same errors as the function that takes an array. Nothing was sent then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func send(
@@ -61,13 +62,14 @@ extension MessagePort {
 
     /// Sets the handler that is called when a peer that had no room for a message has room again.
     ///
-    /// The handler is called once after ``send(_:id:descriptors:to:)-([UInt8],_,_,_)`` has returned false for the peer, when at
-    /// most half of the limits for the peer is in use. If the peer ends first, only the handler of ``onPeerEnd(_:)`` is called.
-    /// Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler.
+    /// After ``send(_:id:descriptors:to:)-([UInt8],_,_,_)`` has returned false for a peer, the handler is called once, when at most
+    /// half of ``Limits/keptMessages`` and of ``Limits/keptMessageBytes`` is in use for the peer. If the peer ends first, only the
+    /// handler of ``onPeerEnd(_:)`` is called. Calling this again replaces the handler. When the port leaves its loop, the loop
+    /// releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, with the peer that has room.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, this does
-    ///   nothing and releases the handler.
+    /// - Precondition: The port is in this thread's loop; add it first. If the port or the loop has ended, this does nothing and
+    ///   releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onPeerRoom(_ handler: @escaping (Peer) -> Void) {
@@ -76,14 +78,14 @@ extension MessagePort {
 
     /// Sets the handler that is called when an admitted sender has ended.
     ///
-    /// A sender has ended if it has closed its end, if its process has ended for any reason, or if its connection was closed here.
-    /// All messages of the sender are served before the handler is called, unless ``disconnect(_:)`` has closed the connection.
-    /// Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler. If a sender ends
-    /// while the port is in no loop, the port notices that when it is in a loop again.
+    /// A sender has ended if it has closed its end, if its process has ended for any reason, or if the port has closed its
+    /// connection. All messages of the sender are served before the handler is called, unless ``disconnect(_:)`` has closed the
+    /// connection. Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler. If a
+    /// sender ends while the port is in no loop, the port notices the end when it is in a loop again.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, with the sender that has ended.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, this does
-    ///   nothing and releases the handler.
+    /// - Precondition: The port is in this thread's loop; add it first. If the port or the loop has ended, this does nothing and
+    ///   releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onPeerEnd(_ handler: @escaping (Peer) -> Void) {
@@ -119,8 +121,8 @@ extension MessagePort {
     /// - Parameter handler: Called on the thread of the loop that the port is in, once.
     /// - Throws: ``/RunLoops/SystemError`` if the kernel cannot watch the name, for example because the user's limit of inotify
     ///   instances is reached. The handler is not set then.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port or the loop has ended, this does
-    ///   nothing and releases the handler.
+    /// - Precondition: The port is in this thread's loop; add it first. If the port or the loop has ended, this does nothing and
+    ///   releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onNameLoss(_ handler: @escaping () -> Void) throws(SystemError) {

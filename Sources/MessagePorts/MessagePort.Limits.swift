@@ -20,13 +20,13 @@ extension MessagePort {
         /// The largest number of descriptors of a message, up to 253.
         public var descriptors = 32
 
-        /// The number of untaken descriptors of one connection at which the port receives no more descriptors from it.
+        /// The number of untaken descriptors of one connection at which the port receives no more descriptors from that connection.
         ///
         /// A descriptor is taken when the program takes it out of its message. A descriptor that is discarded counts until it is
-        /// closed, which its sender may have made slow. At the limit, a packet that carries descriptors waits to be read, and every
-        /// later packet of its sender waits behind it. Packets without descriptors are read. A program that keeps many messages
-        /// with their descriptors raises this limit. All connections of a process, or of another user, have a common bound, and so
-        /// have all connections of this process: <doc:UntrustedPeers>.
+        /// closed, and its sender can have made closing it slow. At the limit, a packet that carries descriptors waits to be read,
+        /// and every later packet of its sender waits behind it. Packets without descriptors are read. A program that keeps many
+        /// messages with their descriptors raises this limit. There are further bounds for all connections of one peer process, for
+        /// all connections of one other user, and for all connections of this process together: <doc:UntrustedPeers>.
         public var untakenDescriptors = 64
 
         /// The largest number of open connections.
@@ -51,8 +51,8 @@ extension MessagePort {
 
         /// The time within which a new connection must greet the port.
         ///
-        /// A ``RemotePort`` greets at once. A connection that does not greet in time is closed, so that it does not keep out
-        /// others.
+        /// A ``RemotePort`` greets as soon as it connects. A connection that does not greet in time is closed, so that it does not
+        /// keep out others.
         public var greeting = Duration.seconds(5)
 
         /// The largest number of bytes of replies that the port keeps for a requester that does not read them.
@@ -62,14 +62,14 @@ extension MessagePort {
 
         /// The largest number of messages that the port keeps for a peer that has no room for them, at least 1.
         ///
-        /// At the limit, ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)`` returns false. The kernel keeps some 200,000
-        /// bytes in addition, some hundred messages.
+        /// At the limit, ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)`` returns false. In addition, the kernel keeps
+        /// about 200,000 bytes, or a few hundred small messages.
         public var keptMessages = 1_024
 
         /// The largest number of bytes of messages that the port keeps for a peer that has no room for them.
         ///
-        /// Each message counts 128 bytes more than it has, and 128 bytes for each of its descriptors. One message is kept, however
-        /// long it is.
+        /// Each message counts as its length plus 128 bytes, and each of its descriptors as 128 bytes more. One message is always
+        /// kept, however long it is.
         public var keptMessageBytes = 1_048_576
 
         /// Makes limits that suit most ports.
@@ -119,7 +119,7 @@ extension MessagePort {
             }
         }
 
-        /// The limits that the port states to its peers.
+        /// The limits that the port sends to its peers.
         var advertised: Frame.Limits {
             Frame.Limits(bodyLength: UInt32(body), descriptorCount: UInt32(descriptors))
         }

@@ -8,8 +8,8 @@ extension MessagePort {
     /// you like. Its memory has room for the largest message, so a program that keeps many messages should copy their bytes
     /// instead.
     ///
-    /// Reply to a request with ``reply(_:id:descriptors:)-([UInt8],_,_)`` at once, or later, from any thread, with the right that
-    /// ``takeReplyRight()`` returns. If the request is destroyed without a reply, it fails at once with
+    /// Reply to a request with ``reply(_:id:descriptors:)-([UInt8],_,_)``. To reply later, or from another thread, use the right
+    /// that ``takeReplyRight()`` returns. If the request is destroyed without a reply, it fails immediately with
     /// ``MessagePortError/noReply``.
     ///
     /// ```swift
@@ -68,7 +68,7 @@ extension MessagePort {
             packet.withBody { body in unsafe body.withUnsafeBytes { bytes in unsafe Array(bytes) } }
         }
 
-        /// True if the sender waits for a reply, and the right to reply was not taken.
+        /// True if the sender waits for a reply and the right to reply was not taken.
         public var isRequest: Bool { requester != nil }
 
         /// Reads the bytes in place.
@@ -84,7 +84,7 @@ extension MessagePort {
 
         /// Takes the right to reply out of the message, to reply later or on another thread.
         ///
-        /// - Returns: The right, or nil if this is not a request or the right was taken.
+        /// - Returns: The right, or nil if this is not a request or the right was taken before.
         public mutating func takeReplyRight() -> ReplyRight? {
             guard let requester = requester.take() else { return nil }
             return ReplyRight(requester, packet.frame.number)
@@ -99,7 +99,8 @@ extension MessagePort {
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
         ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
-        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is larger than it accepts.
+        /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
+        ///   size.
         /// - Precondition: The message is a request, and its right to reply was not taken.
         ///
         /// > Thread safety: any thread.
@@ -118,7 +119,8 @@ extension MessagePort {
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
         ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
-        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is larger than it accepts.
+        /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
+        ///   size.
         /// - Precondition: The message is a request, and its right to reply was not taken.
         ///
         /// > Thread safety: any thread.

@@ -3,8 +3,8 @@ internal import RunLoops
 extension MessagePort {
     /// The right to reply to one request.
     ///
-    /// A reply consumes the right. If the right is destroyed unused, the request fails at once with ``MessagePortError/noReply``.
-    /// So each request ends exactly once.
+    /// A reply consumes the right. If the right is destroyed unused, the request fails immediately with
+    /// ``MessagePortError/noReply``. So each request ends exactly once.
     ///
     /// While the right exists, the descriptor of its connection stays open, even after the requester has ended. Drop rights
     /// that are no longer ``isValid``.
@@ -24,8 +24,7 @@ extension MessagePort {
 
         /// False once the requester has ended, or its connection was closed.
         ///
-        /// This is true for a requester that no longer waits for this reply: the requester's end of the connection discards the
-        /// reply.
+        /// This stays true if only the wait for the reply has ended. The requester's end of the connection then discards the reply.
         ///
         /// > Thread safety: any thread. The requester can end at any moment.
         public var isValid: Bool { connection?.isEnded == false }
@@ -39,8 +38,8 @@ extension MessagePort {
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
         ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
-        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is larger than it accepts. If
-        ///   the requester has not ended, its request fails with ``MessagePortError/noReply``.
+        /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
+        ///   size. If the requester has not ended, its request fails with ``MessagePortError/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
@@ -58,8 +57,8 @@ extension MessagePort {
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
         ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
-        /// - Throws: ``MessagePortError`` if the requester has ended or reads nothing, or the reply is larger than it accepts. If
-        ///   the requester has not ended, its request fails with ``MessagePortError/noReply``.
+        /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
+        ///   size. If the requester has not ended, its request fails with ``MessagePortError/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(

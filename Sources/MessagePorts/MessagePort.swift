@@ -2,8 +2,8 @@ public import RunLoops
 
 /// A port with a name, to which other processes of this machine send bytes, descriptors, and requests.
 ///
-/// You add it to a loop like a ``/RunLoops/Port``, and its handler is called on the loop's thread with each ``Message``. A
-/// process that knows the name makes a ``RemotePort`` and sends.
+/// You add it to a loop like a ``/RunLoops/Port``, and its handler is called on the loop's thread with each ``Message``. A process
+/// that knows the name makes a ``RemotePort`` to send to it.
 ///
 /// ```swift
 /// let times = try MessagePort(name: PortName("org.example.times"))
@@ -23,8 +23,8 @@ public import RunLoops
 /// The port ends with ``invalidate()``, or when the last reference to it is released. The port's loop holds a reference. When the
 /// port has ended, its name is free.
 ///
-/// The port can also send messages to the peers that have sent to it: ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``. <doc:Pushing>
-/// shows how.
+/// The port can also send messages to peers from which it has received messages: see ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``
+/// and <doc:Pushing>.
 ///
 /// > Thread safety: any thread, except that handlers are set on the thread of the port's loop.
 public final class MessagePort: Sendable {
@@ -99,7 +99,8 @@ public final class MessagePort: Sendable {
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: The handler, which is called once.
     ///
-    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may change.
+    /// > Thread safety: any thread; the handler is called on the calling thread. Not in asynchronous code, where the thread may
+    /// change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
@@ -109,7 +110,7 @@ public final class MessagePort: Sendable {
 }
 
 extension RunLoop {
-    /// Adds a port with a name to a mode, with a handler for its messages.
+    /// Adds a named port to a mode, with a handler for its messages.
     ///
     /// Messages that were sent earlier are delivered too. The loop holds the port until the port is removed from its last mode or
     /// the loop ends. If the port was added to the mode before, it keeps the handler that it has there. Another mode may have
@@ -131,9 +132,9 @@ extension RunLoop {
         } catch { throw error.about(.messagePort(port.name, port.core.origin)) }
     }
 
-    /// Removes a port with a name from a mode.
+    /// Removes a named port from a mode.
     ///
-    /// Its messages wait, and its senders block when there is no more room.
+    /// Messages to a port that is in no mode wait in the kernel, and its senders block when the kernel has no more room.
     ///
     /// - Parameters:
     ///   - port: The port. If it is not in the mode, nothing happens.

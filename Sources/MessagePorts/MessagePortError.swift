@@ -17,16 +17,16 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case notAPort(ErrorOrigin)
     /// The deadline passed before the other end replied, or made room.
     ///
-    /// A message was not sent. After a request, you cannot tell whether it was served. Retry only operations that may be done
-    /// twice.
+    /// A message that timed out was not sent. If a request timed out, you cannot tell whether it was served. Retry only operations
+    /// that may be done twice.
     case timedOut(ErrorOrigin)
-    /// The other end has released the request's right to a reply unused, and will not reply.
+    /// The other end has released the right to reply to the request unused, and will not reply.
     ///
-    /// It may have served the request nevertheless.
+    /// The other end may have served the request nevertheless.
     case noReply(ErrorOrigin)
     /// The port or its process has ended, or one of the two ends has closed the connection. Make a new ``RemotePort``.
     ///
-    /// After a request, you cannot tell whether it was served. Retry only operations that may be done twice.
+    /// If a request fails with this error, you cannot tell whether it was served. Retry only operations that may be done twice.
     case ended(ErrorOrigin)
     /// The message has more bytes than the other end accepts, or than one packet can hold. Send fewer bytes, or send a descriptor
     /// of a file or of memory.
@@ -47,31 +47,31 @@ public enum MessagePortError: Error, Hashable, Sendable {
 }
 
 extension MessagePortError {
-    /// ``notAdmitted(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``notAdmitted(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var notAdmitted: MessagePortError { .notAdmitted(.unknown) }
 
-    /// ``tooManyConnections(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``tooManyConnections(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var tooManyConnections: MessagePortError { .tooManyConnections(.unknown) }
 
-    /// ``notAPort(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``notAPort(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var notAPort: MessagePortError { .notAPort(.unknown) }
 
-    /// ``timedOut(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``timedOut(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var timedOut: MessagePortError { .timedOut(.unknown) }
 
-    /// ``noReply(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``noReply(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var noReply: MessagePortError { .noReply(.unknown) }
 
-    /// ``ended(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``ended(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var ended: MessagePortError { .ended(.unknown) }
 
-    /// ``tooLarge(limit:_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``tooLarge(limit:_:)`` without an origin, for comparing, and for throwing in your own code.
     ///
     /// - Parameter limit: The largest number of bytes.
     /// - Returns: The error.
     public static func tooLarge(limit: Int) -> MessagePortError { .tooLarge(limit: limit, .unknown) }
 
-    /// ``tooManyDescriptors(limit:_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``tooManyDescriptors(limit:_:)`` without an origin, for comparing, and for throwing in your own code.
     ///
     /// - Parameter limit: The largest number of descriptors.
     /// - Returns: The error.
@@ -79,13 +79,13 @@ extension MessagePortError {
         .tooManyDescriptors(limit: limit, .unknown)
     }
 
-    /// ``wouldDeadlock(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``wouldDeadlock(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var wouldDeadlock: MessagePortError { .wouldDeadlock(.unknown) }
 
-    /// ``cancelled(_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``cancelled(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var cancelled: MessagePortError { .cancelled(.unknown) }
 
-    /// Returns this error, with an origin if it has none.
+    /// Returns this error, with the given origin if it has none.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> MessagePortError {
         switch self {
         case .name(let error): .name(error.about(origin()))

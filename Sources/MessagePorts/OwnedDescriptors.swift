@@ -1,7 +1,7 @@
 internal import Glibc
 public import RunLoops
 
-/// File descriptors with one owner, in order, such as those of one message.
+/// A list of file descriptors with one owner, such as the descriptors of one message.
 ///
 /// The descriptors that are still in the list when it is destroyed are closed. Descriptors that another process has sent are closed
 /// soon after that, on a separate thread. Until they are taken out or closed, they count as
@@ -14,7 +14,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     /// This value still owns the descriptors: do not close them.
     public private(set) var numbers: [CInt]
 
-    /// The quota that counts the descriptors, or nil if they were opened here.
+    /// The quota that counts the descriptors, or nil if this process has opened all of them itself.
     private var sender: DescriptorQuota?
 
     /// Makes a list without descriptors.
@@ -27,7 +27,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - numbers: The descriptors.
-    ///   - sender: The quota of the peer that has sent them.
+    ///   - sender: The quota of the peer that has sent them, or nil if no peer has.
     init(adopting numbers: [CInt], from sender: DescriptorQuota? = nil) {
         self.numbers = numbers
         self.sender = numbers.isEmpty ? nil : sender
@@ -53,7 +53,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     ///
     /// - Parameter descriptor: The descriptor, which the list then owns.
     public mutating func append(_ descriptor: consuming OwnedDescriptor) {
-        // If a peer has sent one of the descriptors, all of them are closed like descriptors of a peer.
+        // If a peer has sent one of the descriptors, all of them are counted for that peer, and closed as a peer's descriptors are.
         if sender == nil, let first = descriptor.closer as? DescriptorQuota {
             sender = first
             first.receive(numbers.count)

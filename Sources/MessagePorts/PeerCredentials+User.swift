@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension PeerCredentials {
-    /// True if the process acted as the user that this process acts as.
+    /// True if the process acted as the same user as this process.
     ///
     /// > Thread safety: any thread.
     public var isOfThisUser: Bool { userID == geteuid() }

@@ -1,10 +1,10 @@
 /// The process at the other end of a connection, as the kernel reports it, and not as the process describes itself.
 ///
-/// The kernel records the credentials once: the credentials of a client when it connects, and of a server when it starts to listen.
-/// If a process has passed on its descriptor since, or has changed its user, the kernel still reports the recorded credentials.
+/// The kernel records the credentials once: those of a client when it connects, and those of a server when it starts to listen. If
+/// a process has passed on its descriptor since, or has changed its user, the kernel still reports the recorded credentials.
 ///
-/// Once a process has ended, another process can get its ID, so do not grant access by the ID alone. If the kernel cannot represent
-/// a process in this process's namespaces, the process ID is 0, and the user and group are the system's overflow IDs.
+/// Once a process has ended, another process can get its ID, so do not grant access by the process ID alone. If the kernel cannot
+/// represent a process in this process's namespaces, the process ID is 0, and the user and group are the system's overflow IDs.
 ///
 /// > Thread safety: a value.
 public struct PeerCredentials: Hashable, Sendable {

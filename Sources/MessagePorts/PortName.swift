@@ -1,9 +1,9 @@
 /// The name of a port, by which other processes of this machine find it.
 ///
-/// There are two kinds. A plain name, such as `clock` or `org.example.clock`, belongs to the user: its port is in a directory that
-/// only the user may enter. Only the user's own processes, and the system administrator's, can take it or connect to it. An
-/// abstract name begins with `@`, as in `@org.example.clock`. It is in no directory. Every process of the machine in the same
-/// network namespace can connect to it, and can take it if it is free.
+/// There are two kinds. A plain name, such as `clock` or `org.example.clock`, belongs to the user: its socket is in a directory
+/// that only the user may enter. Only processes of the user and of the system administrator can take the name or connect to it. An
+/// abstract name begins with `@`, as in `@org.example.clock`. Its socket is in no directory. Every process of the machine in the
+/// same network namespace can connect to the name, and can take it if it is free.
 ///
 /// So for an abstract name, the filter of the port is the only protection of a server. The name belongs to no user: another user
 /// can take it before the server does, so a client that relies on the server checks ``RemotePort/peer``. Another user cannot take a
@@ -24,7 +24,7 @@ public struct PortName: Hashable, Sendable {
 
     /// Makes a name.
     ///
-    /// A name has between one byte and ``mostBytes``, no `/` and no control character. A plain name does not begin with a dot.
+    /// A name has between 1 and ``mostBytes`` bytes, with no `/` and no control character. A plain name does not begin with a dot.
     ///
     /// - Parameter text: The name, with `@` in front for an abstract name.
     /// - Throws: ``PortNameError/malformed(name:reason:)`` if the text cannot be a name.

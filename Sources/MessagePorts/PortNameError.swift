@@ -29,19 +29,19 @@ public enum PortNameError: Error, Hashable, Sendable {
 }
 
 extension PortNameError {
-    /// ``taken(_:_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``taken(_:_:)`` without an origin, for comparing, and for throwing in your own code.
     ///
     /// - Parameter name: The name.
     /// - Returns: The error.
     public static func taken(_ name: PortName) -> PortNameError { .taken(name, .unknown) }
 
-    /// ``unknown(_:_:)`` without an origin: to compare with, and to throw yourself.
+    /// ``unknown(_:_:)`` without an origin, for comparing, and for throwing in your own code.
     ///
     /// - Parameter name: The name.
     /// - Returns: The error.
     public static func unknown(_ name: PortName) -> PortNameError { .unknown(name, .unknown) }
 
-    /// Returns this error, with an origin if the case has an origin that is unknown.
+    /// Returns this error, with the given origin if its own origin is unknown.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PortNameError {
         switch self {
         case .taken(let name, let known): known.isUnknown ? .taken(name, origin()) : self

@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// A place in which names of ports are kept: the user's own directory, or another directory.
 ///
-/// A port has its name until the port or its process ends, for any reason. Then the name is free at once. If several processes
+/// A port has its name until the port or its process ends, for any reason. Then the name is free immediately. If several processes
 /// take one name at the same moment, one of them gets it. Abstract names are in no directory, and are the same in all places.
 ///
 /// > Thread safety: a value.
@@ -38,8 +38,8 @@ public struct PortNames: Hashable, Sendable {
 
     /// Makes a place of names in a directory that the program chooses.
     ///
-    /// The directory is made if it does not exist, but its parent directory is not. It must belong to the user and be closed to all
-    /// other users.
+    /// The directory is made if it does not exist, but its parent directory is not. The directory must belong to the user and be
+    /// closed to all other users.
     ///
     /// - Parameter directory: The absolute path of the directory.
     public init(directory: String) {
@@ -56,7 +56,7 @@ public struct PortNames: Hashable, Sendable {
     ///
     /// - Parameter name: The name.
     /// - Returns: The credentials of the process when it took the name.
-    /// - Throws: ``PortNameError`` if no port has the name, or the kernel refuses.
+    /// - Throws: ``PortNameError`` if no port has the name, or the kernel refuses a call.
     ///
     /// > Thread safety: any thread.
     public func owner(of name: PortName) throws(PortNameError) -> PeerCredentials {

@@ -12,9 +12,10 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has released the right to reply
-    ///   unused, ``MessagePortError/timedOut``, ``MessagePortError/ended``, and the errors of sending. After the first three
-    ///   errors, you cannot tell whether the request was served. Retry only operations that may be done twice.
+    /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply unused,
+    ///   ``MessagePortError/timedOut`` if the deadline passes, ``MessagePortError/ended`` if the connection ends, or another
+    ///   ``MessagePortError`` if the request cannot be sent. After the first three errors, you cannot tell whether the request was
+    ///   served. Retry only operations that may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -36,9 +37,10 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: ``MessagePortError``: ``MessagePortError/noReply`` as soon as the other end has released the right to reply
-    ///   unused, ``MessagePortError/timedOut``, ``MessagePortError/ended``, and the errors of sending. After the first three
-    ///   errors, you cannot tell whether the request was served. Retry only operations that may be done twice.
+    /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply unused,
+    ///   ``MessagePortError/timedOut`` if the deadline passes, ``MessagePortError/ended`` if the connection ends, or another
+    ///   ``MessagePortError`` if the request cannot be sent. After the first three errors, you cannot tell whether the request was
+    ///   served. Retry only operations that may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -83,8 +85,8 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: ``MessagePortError``, as the blocking request does, and ``MessagePortError/cancelled``, after which you also
-    ///   cannot tell whether the request was served.
+    /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``, after which you also cannot tell whether
+    ///   the request was served.
     ///
     /// > Thread safety: any task.
     public func request(
@@ -129,7 +131,7 @@ extension RemotePort {
 extension RemoteConnection {
     /// Waits, in a task, until a request is decided: by its reply, the deadline, or the task's cancellation.
     fileprivate func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) async {
-        // The decision of the request decides this with nil. Otherwise the value is the reason to give up.
+        // The value is nil once the request is decided, and otherwise the reason to give up.
         let wake = OneShot<MessagePortError?>()
         let reason = await wake.value(
             before: deadline.map { Moment($0) } ?? .never, timedOut: .timedOut, cancelled: .cancelled

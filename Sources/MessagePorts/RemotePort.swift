@@ -14,11 +14,11 @@ public import RunLoops
 /// When the port or its process ends, the connection ends, too, and every pending request fails. A later port with the same name is
 /// another port: make a new `RemotePort`.
 ///
-/// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` blocks its thread to connect. A port made
-/// with ``init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` belongs on a loop, never blocks, and receives
-/// messages of the other port, too: <doc:Pushing>.
+/// ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` blocks its thread while it connects. A port made with
+/// ``init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` belongs on a loop, never blocks, and receives messages of
+/// the other port, too: <doc:Pushing>.
 ///
-/// The connection ends with ``invalidate()``, or when the last reference to it is released.
+/// The connection ends with ``invalidate()``, or when the last reference to the `RemotePort` is released.
 ///
 /// > Thread safety: any thread.
 public final class RemotePort: Sendable {
@@ -39,9 +39,9 @@ public final class RemotePort: Sendable {
     ///   - mostDescriptors: The largest number of descriptors of a reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
-    /// - Throws: ``MessagePortError``: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/notAdmitted``,
-    ///   ``MessagePortError/timedOut``, ``MessagePortError/wouldDeadlock`` if this thread serves the port, and others. Nothing
-    ///   is left open.
+    /// - Throws: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/notAdmitted`` if the port rejects this
+    ///   process, ``MessagePortError/timedOut`` if the deadline passes, ``MessagePortError/wouldDeadlock`` if this thread serves
+    ///   the port, or another ``MessagePortError``. Nothing is left open.
     ///
     /// > Thread safety: any thread, which it blocks.
     public init(
@@ -61,9 +61,9 @@ public final class RemotePort: Sendable {
     /// ``onConnection(_:)`` is called. If the other port refuses this process, or ends, the handler of ``onEnd(_:)`` is called with
     /// the reason.
     ///
-    /// Only the loop reads this port: messages that the other end sends with
-    /// ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)``, and replies. So a request of this port is answered only while
-    /// the loop runs in one of the port's modes, and a request that would block the loop's own thread fails with
+    /// Only the loop reads the replies, and the messages that the other end sends with
+    /// ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)``. So a request of this port gets its reply only while the loop
+    /// runs in one of the port's modes, and a request that would block the loop's own thread fails with
     /// ``MessagePortError/wouldDeadlock``.
     ///
     /// - Parameters:
@@ -73,9 +73,9 @@ public final class RemotePort: Sendable {
     ///   - mostDescriptors: The largest number of descriptors of a message or reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
-    /// - Throws: ``MessagePortError``: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/timedOut`` if as
-    ///   many connections wait to be accepted as the kernel allows, so that a later attempt may succeed, and others. Nothing is
-    ///   left open.
+    /// - Throws: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/timedOut`` if the kernel has no room for
+    ///   another connection that waits to be accepted, so that a later attempt may succeed, or another ``MessagePortError``.
+    ///   Nothing is left open.
     ///
     /// > Thread safety: any thread.
     public init(
@@ -121,7 +121,7 @@ public final class RemotePort: Sendable {
     /// A program that relies on the server checks this: any process can take an abstract name.
     public var peer: PeerCredentials { connection.peer }
 
-    /// The largest numbers of bytes and of descriptors of a message; 0 until the port has admitted this process.
+    /// The largest numbers of bytes and of descriptors of a message, both 0 until the port has admitted this process.
     public var limits: (bytes: Int, descriptors: Int) {
         guard let limits = connection.limits else { return (0, 0) }
         return (Int(limits.bodyLength), Int(limits.descriptorCount))
@@ -132,9 +132,9 @@ public final class RemotePort: Sendable {
     /// > Thread safety: any thread. The connection can end at any moment.
     public var isValid: Bool { !connection.isEnded }
 
-    /// The number of replies, or notices that there is no reply, that arrived for requests whose wait had ended.
+    /// The number of replies that arrived after the wait for them had ended.
     ///
-    /// These replies were discarded.
+    /// Notices that there is no reply count, too. All of them were discarded.
     ///
     /// > Thread safety: any thread. It can change at any moment.
     public var lateReplyCount: Int { connection.lateReplyCount }
@@ -209,9 +209,10 @@ public final class RemotePort: Sendable {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: The handler, which is called once.
-    /// - Throws: ``/RunLoops/SystemError`` if that thread cannot be started. Then the handler is not called.
+    /// - Throws: ``/RunLoops/SystemError`` if the thread that notices the end cannot be started. Then the handler is not called.
     ///
-    /// > Thread safety: any thread; the handler is called on this one. Not in asynchronous code, where the thread may change.
+    /// > Thread safety: any thread; the handler is called on the calling thread. Not in asynchronous code, where the thread may
+    /// change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void

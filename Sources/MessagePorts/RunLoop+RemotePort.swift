@@ -109,8 +109,8 @@ extension RemotePort {
     /// replaces the handler. When the port leaves its loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left the loop because the connection
-    ///   or the loop has ended, this does nothing and releases the handler.
+    /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the
+    ///   loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onConnection(_ handler: @escaping () -> Void) {
@@ -119,12 +119,13 @@ extension RemotePort {
 
     /// Sets the handler that is called when there may be room for a message again.
     ///
-    /// The handler is called once for each time that ``trySend(_:id:descriptors:)-([UInt8],_,_)`` found no room, on any thread.
-    /// Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler.
+    /// The handler is called after ``trySend(_:id:descriptors:)-([UInt8],_,_)`` has found no room, on any thread. Several attempts
+    /// that find no room can lead to one call. Calling this again replaces the handler. When the port leaves its loop, the loop
+    /// releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left the loop because the connection
-    ///   or the loop has ended, this does nothing and releases the handler.
+    /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the
+    ///   loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onRoom(_ handler: @escaping () -> Void) {
@@ -133,14 +134,14 @@ extension RemotePort {
 
     /// Sets the handler that is called when the connection has ended, with the reason.
     ///
-    /// The handler is called once, after all messages that arrived before the end, when the port has left the loop. The reason is
-    /// ``MessagePortError/notAdmitted`` if the filter of the other port has rejected this process, ``MessagePortError/ended`` if
-    /// the port, its process or this end has ended, or another error. Calling this again replaces the handler. If the port is
-    /// removed from its loop, the loop releases the handler without calling it.
+    /// The handler is called once, when all messages that arrived before the end were delivered and the port has left the loop. The
+    /// reason is ``MessagePortError/notAdmitted`` if the filter of the other port has rejected this process,
+    /// ``MessagePortError/ended`` if the port, its process or this end has ended, or another error. Calling this again replaces the
+    /// handler. If the port is removed from its loop, the loop releases the handler without calling it.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port was in, with the reason.
-    /// - Precondition: The port is in this thread's loop: it was added before. If the port has left the loop because the connection
-    ///   or the loop has ended, this does nothing and releases the handler.
+    /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the
+    ///   loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     public func onEnd(_ handler: @escaping (MessagePortError) -> Void) {
@@ -150,7 +151,7 @@ extension RemotePort {
     /// The number of messages that the other end has sent to a port that no loop reads.
     ///
     /// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` is read by the threads and tasks that
-    /// wait for replies, and has no handler for messages, so these messages were discarded.
+    /// wait for replies. It has no handler for messages, so they are discarded.
     ///
     /// > Thread safety: any thread. It can change at any moment.
     public var discardedMessageCount: Int { connection.discardedMessageCount }
@@ -162,10 +163,10 @@ extension RemotePort {
         reading(member).setHandler(member, place, handler, hasEnded: connection.isEnded)
     }
 
-    /// Returns the part of the connection that a loop reads.
+    /// Returns the state of a connection that a loop reads.
     ///
     /// - Parameter member: The public member that was called.
-    /// - Returns: The part.
+    /// - Returns: The state.
     fileprivate func reading(_ member: StaticString) -> LoopReading {
         Fork.check(member)
         guard let reading = connection.reading else {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The file that a path leads to at one moment, to check later whether the path still leads to the same file.
+/// The identity of the file that a path leads to, for a later check that the path still leads to the same file.
 struct FileIdentity: Equatable {
     private let device: dev_t
     private let number: ino_t

@@ -5,8 +5,9 @@ internal import RunLoops
 /// The open directory of the plain names, checked to belong to the user alone.
 ///
 /// Every operation in the directory goes through its descriptor, so the directory that is used is the one that was checked, even if
-/// the path leads to another directory by then. Sockets have no such call: they are bound and connected by a path that begins with
-/// the descriptor, in the directory in which the system shows a process its descriptors.
+/// the path leads to another directory by then. For sockets, no call takes a descriptor of the directory. They are bound and
+/// connected by a path that leads through the directory in which the system shows a process its descriptors, such as
+/// `/proc/self/fd/7/clock`.
 struct NameDirectory: ~Copyable, Sendable {
     let path: String
     private let owned: OwnedDescriptor
@@ -80,7 +81,7 @@ struct NameDirectory: ~Copyable, Sendable {
 
     /// Returns the address of a file in the directory.
     ///
-    /// The address begins with the descriptor, because an address has little room for a long path.
+    /// The address leads through the descriptor and not through the directory's path, for which an address may have no room.
     borrowing func address(of file: [UInt8]) -> PacketListener.Address {
         let path = Array("\(descriptors)/\(descriptor)/".utf8) + file
         return PacketListener.Address(bytes: path, isAbstract: false)
@@ -108,7 +109,7 @@ struct NameDirectory: ~Copyable, Sendable {
 
     /// The value of an environment variable, or an empty string if it is not set.
     private static func environment(_ name: String) -> String {
-        // Safe: the value is copied at once; no program may change the environment while another thread reads it.
+        // Safe: the value is copied immediately; no program may change the environment while another thread reads it.
         guard let value = unsafe getenv(name) else { return "" }
         return unsafe String(cString: value)
     }

@@ -56,8 +56,8 @@ struct NameLock: ~Copyable, Sendable {
             return
         }
         NameLock.remove(name.bytes, in: directory.descriptor)
-        // The lock file is removed last, while it is still locked. A process that has opened it notices that when it gets the lock,
-        // and makes another file.
+        // The lock file is removed last, while it is still locked. A process that has opened the file notices the removal when it
+        // gets the lock, and makes another file.
         NameLock.remove(file, in: directory.descriptor)
     }
 

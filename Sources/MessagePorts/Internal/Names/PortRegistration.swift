@@ -62,7 +62,7 @@ extension PortNames {
     ///   - name: The name.
     ///   - deadline: The time to give up if the port has no room for a connection, or nil for never.
     /// - Returns: The connection.
-    /// - Throws: ``PortNameError/unknown(_:)``, at once, if no port has the name.
+    /// - Throws: ``PortNameError/unknown(_:)``, without waiting, if no port has the name.
     func connect(
         to name: PortName, before deadline: ContinuousClock.Instant?
     ) throws(PortNameError) -> PacketSocket {

@@ -1,14 +1,14 @@
 /// The state of one end of a connection, which decides which frames may arrive, and what the end does with each.
 ///
-/// A client sends a hello, and may send further packets at once. A server welcomes the client, or refuses it. Before that, the
-/// kernel refuses the client's descriptors, if it can. Messages go both ways, requests go to the server, and replies go to the
-/// client. A frame that arrives out of place ends the connection.
+/// A client sends a hello, and may send further packets without waiting for an answer. A server welcomes the client, or refuses it.
+/// Until the welcome, the kernel rejects packets of the client that carry descriptors, if the kernel is able to. Messages go both
+/// ways, requests go to the server, and replies go to the client. A frame that arrives out of place ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
-        /// The end with the port, which receives messages and requests.
+        /// The end with the port. It receives messages and requests.
         case server
-        /// The end that has looked the port up, which receives replies and messages.
+        /// The end that has looked up the port. It receives replies and messages.
         case client
     }
 
@@ -25,18 +25,19 @@ struct ConnectionState: Sendable {
 
     /// The caller's next step, which it takes when it holds no lock.
     enum Action: Hashable, Sendable {
-        /// Record the other end's limits, ``Frame/limits``. A server answers with its own limits.
+        /// The caller records the other end's limits, ``Frame/limits``. A server answers with its own limits.
         case greet
-        /// Give the message, or the request, to the handler.
+        /// The caller passes the message, or the request, to the handler.
         case deliver
-        /// Give the reply, or the notice that there is none, to its requester. If no requester waits, count the reply as late:
-        /// a request that was abandoned can still be answered.
+        /// The caller passes the reply, or the notice that there is none, to its requester. If no requester waits, the caller
+        /// counts the reply as late: a request that was abandoned can still be answered.
         case answer
-        /// The other end has refused. Report that to the users of the connection, and close it.
+        /// The other end has sent a refusal. The caller reports it to the users of the connection, and closes the connection.
         case close(Frame.Refusal)
-        /// The frame breaks the rules. Count it, send the other end this reason if there is room, and close the connection.
+        /// The frame breaks the rules. The caller counts it, sends the other end this reason if there is room, and closes the
+        /// connection.
         case refuse(Frame.Refusal)
-        /// The connection is over already. Discard the frame, and close its descriptors.
+        /// The connection is over already. The caller discards the frame, and closes its descriptors.
         case drop
     }
 
@@ -66,7 +67,7 @@ struct ConnectionState: Sendable {
         }
     }
 
-    /// The reason of a refusal by either end, or nil.
+    /// The reason of a refusal that either end has sent, or nil.
     var refusal: Frame.Refusal? {
         switch state {
         case .refused(let refusal): refusal
@@ -106,7 +107,7 @@ struct ConnectionState: Sendable {
 
     /// Ends the connection, because the other end has ended or this end has closed it.
     ///
-    /// - Returns: True if the connection was open until now. So its users are notified only once.
+    /// - Returns: True if the connection was open until now, so that the caller notifies its users only once.
     mutating func end() -> Bool {
         if !isOpen { return false }
         state = .ended

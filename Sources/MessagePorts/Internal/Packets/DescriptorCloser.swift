@@ -6,10 +6,11 @@ internal import Synchronization
 
 /// Closes the descriptors that other processes have sent, on separate threads.
 ///
-/// Closing a descriptor can take time, and its sender decides how much: for example, a socket that lingers until its data are read,
-/// a file of a file system that a process serves, or a connection on which such descriptors wait to be read. So no loop closes
-/// them, however many wait. Descriptors that wait count against the quota of their sender, which cannot send more at its limit; see
-/// ``DescriptorQuota``. A thread is started when descriptors wait to be closed, and ends after some time without work.
+/// Closing a descriptor can take time, and its sender decides how much: for example, the descriptor is that of a socket that
+/// lingers until its data are read, of a file in a file system that a process serves, or of a connection on which such descriptors
+/// wait to be read. So no loop closes them, however many wait. Descriptors that wait to be closed count against the quota of their
+/// sender. At the limit, the sender cannot send more; see ``DescriptorQuota``. A thread is started when descriptors wait to be
+/// closed, and ends after some time without work.
 ///
 /// > Thread safety: any thread.
 enum DescriptorCloser {
@@ -43,7 +44,8 @@ enum DescriptorCloser {
         var idle: [ThreadGate] = []
         var threadCount = 0
 
-        /// The place of the first batch that may be closed now, because its group has fewer than the maximum number of threads.
+        /// The index in ``waiting`` of the first batch that may be closed now, because its group has fewer than the maximum number
+        /// of threads.
         var next: Int? {
             waiting.firstIndex {
                 running[$0.quota.group.key, default: []].count < DescriptorCloser.mostThreadsOfGroup
@@ -73,7 +75,7 @@ enum DescriptorCloser {
         useThread()
     }
 
-    /// True if a close of a group has taken longer than ``patience``.
+    /// True if one unfinished close of a group's descriptors has taken longer than ``patience``.
     static func isStuck(_ group: PeerGroup) -> Bool {
         let start = state.withLock { $0.running[group.key]?.first }
         guard let start else { return false }
@@ -167,7 +169,7 @@ enum DescriptorCloser {
 
     /// Removes an idle thread from the list.
     ///
-    /// - Returns: True if the thread may end, because no batch has chosen it meanwhile.
+    /// - Returns: True if the thread may end, because it was not woken for a batch meanwhile.
     private static func leave(_ gate: ThreadGate) -> Bool {
         state.withLock { state in
             guard let place = state.idle.firstIndex(where: { $0 === gate }) else { return false }

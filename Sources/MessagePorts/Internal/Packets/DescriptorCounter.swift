@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The number of descriptors that other processes have sent, each counted from its receipt until it is taken or closed.
 ///
-/// Both counts are halves of one number, so that one load shows whether any descriptor is counted. The upper half counts the
-/// descriptors that are being closed.
+/// The descriptors that wait to be taken and those that are being closed are counted in the lower and the upper half of one number,
+/// so that one load shows whether any descriptor is counted.
 ///
 /// > Thread safety: any thread.
 struct DescriptorCounter: ~Copyable, Sendable {

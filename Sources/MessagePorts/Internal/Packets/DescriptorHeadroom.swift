@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// A check that this process can open the descriptors of any packet.
 ///
-/// If no number is free for a descriptor, the kernel closes it at once, on the thread that receives. The check costs a system call,
-/// so its result is reused for some time.
+/// If no number is free for a descriptor, the kernel closes the descriptor immediately, on the thread that receives. The check
+/// costs a system call, so its result is reused for some time.
 enum DescriptorHeadroom {
-    /// The time for which a result is reused.
+    /// The time for which a positive result is reused.
     ///
     /// The result is wrong if other code opens all but 252 of the free descriptors within that time.
     private static let nanosecondsOfAnswer: Int64 = 10_000_000

@@ -11,7 +11,7 @@ final class DescriptorQuota: Sendable {
     /// The number of descriptors at which a group may send no more.
     static let mostOfGroup = 128
 
-    /// The number of descriptors that all peers together may have here, unless half of this process's limit is less.
+    /// The number of descriptors that all peers together may have in this process, unless half of its descriptor limit is less.
     private static let mostOfProcess = 1_024
 
     /// The descriptors of all peers.
@@ -117,7 +117,7 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// Messages alone do not take a group over this limit. Connections that end with unread packets do.
+    /// Messages alone do not take a group over this limit. Connections that are closed with unread packets do.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }
@@ -125,7 +125,7 @@ final class DescriptorQuota: Sendable {
     /// True if this connection has sent descriptors that cannot be closed in time.
     var isStuck: Bool { counter.closing > 0 && DescriptorCloser.isStuck(group) }
 
-    /// True if all peers together have the maximum number of descriptors here.
+    /// True if all peers together have the maximum number of descriptors in this process.
     static var isProcessAtLimit: Bool { process.total >= processBound }
 
     private static var processBound: Int { min(mostOfProcess, runloops_descriptor_limit() / 2) }

@@ -5,7 +5,7 @@ extension Frame {
         case tooShort(length: Int)
         /// The packet does not begin with the mark of a port's packet.
         case foreign(mark: UInt16)
-        /// The packet is of another version.
+        /// The packet is of another version of the protocol.
         case unknownVersion(UInt8)
         /// The kind does not exist.
         case unknownKind(UInt8)
@@ -21,7 +21,7 @@ extension Frame {
         case strayBody(Kind, length: Int)
         /// The kind carries no descriptors, but the packet does.
         case strayDescriptors(Kind, count: Int)
-        /// The kind has no ID, or does not allow this ID.
+        /// The kind carries no ID, but the packet does, or the kind does not allow this ID.
         case wrongID(Kind, UInt32)
     }
 

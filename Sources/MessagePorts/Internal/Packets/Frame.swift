@@ -18,7 +18,7 @@ struct Frame: Hashable, Sendable {
     enum Kind: UInt8, CaseIterable, Sendable {
         /// The client's first packet, with the ``limits`` of what it can receive.
         case hello = 1
-        /// The server's answer to a hello, which lets the client in, with the ``limits`` of what the server can receive.
+        /// The server's answer to a hello, which admits the client and states the ``limits`` of what the server can receive.
         case welcome = 2
         /// The last packet to an end that is refused, with the ``Refusal`` as its ID.
         case refusal = 3
@@ -35,15 +35,14 @@ struct Frame: Hashable, Sendable {
     /// The size of the head.
     static let headLength = 24
 
-    /// The largest number of descriptors of a packet, which the kernel sets.
+    /// The kernel's limit of descriptors of one packet.
     static let mostDescriptors = 253
 
     var kind: Kind
-    /// The number that programs give a message, request or reply; the reason of a refusal; the limit of descriptors of a greeting;
+    /// The ID that programs give a message, request or reply; the reason, in a refusal; the limit of descriptors, in a greeting;
     /// otherwise 0.
     var id: UInt32 = 0
-    /// The number of the request, or of the request that a reply answers; the limit of the body's length of a greeting; otherwise
-    /// 0.
+    /// The number of a request, or of the request that a reply answers; the limit of a body's length, in a greeting; otherwise 0.
     var number: UInt64 = 0
     var bodyLength: Int = 0
     var descriptorCount: Int = 0

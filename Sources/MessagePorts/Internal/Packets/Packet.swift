@@ -11,7 +11,7 @@ final class Packet: @unchecked Sendable {
 
     /// The contents, stored without exclusivity checks; see ``ExclusivityUnchecked``.
     ///
-    /// User code gets only the descriptors of the contents, through a message, which is not copied.
+    /// Of the contents, user code can access only the descriptors, through a message, which cannot be copied.
     private let contents = ExclusivityUnchecked(Contents())
 
     private struct Contents: ~Copyable {

@@ -91,7 +91,7 @@ struct PacketListener: ~Copyable, Sendable {
         /// No connection waits.
         case none
         /// A connection waits, but there is no descriptor or no memory for it. It stays in the queue, and the listener stays
-        /// readable. Accepting again at once would fail again, so the loop pauses: ``ExponentialBackoff/accepting``.
+        /// readable. An immediate second attempt would fail again, so the loop pauses: ``ExponentialBackoff/accepting``.
         case outOfResources(SystemError)
         /// The kernel has refused.
         case failed(SystemError)

@@ -26,7 +26,7 @@ extension PacketPool {
     ///
     /// - Parameters:
     ///   - socket: The socket. Only one thread at a time receives from it.
-    ///   - allowance: The descriptors that the packet may bring now.
+    ///   - allowance: The number of descriptors that the packet may carry now.
     ///   - limit: The number of descriptors that a permitted packet may carry.
     ///   - waits: True if the call blocks until there is a packet: ``PacketSocket/receive(into:_:waits:)``.
     /// - Returns: The result. Only a well-formed packet leaves the pool.

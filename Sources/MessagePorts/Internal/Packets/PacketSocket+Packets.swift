@@ -57,13 +57,13 @@ extension PacketSocket {
         case wouldBlock
         /// The end: no more packets will arrive.
         case end
-        /// A packet was longer than the buffer. Its bytes are lost, but not these descriptors of it.
+        /// A packet was longer than the buffer. Its bytes are lost, but its descriptors, which these are, were received.
         case tooLong(length: Int, OwnedDescriptors)
-        /// A packet carries more descriptors than are allowed. It stays in the kernel's queue. These descriptors were opened to
-        /// count those of the packet.
+        /// A packet carries more descriptors than are allowed. The packet stays in the kernel's queue. These descriptors are
+        /// duplicates, opened to count the packet's descriptors.
         case exceedsAllowance(OwnedDescriptors)
-        /// Only these descriptors of a packet could be opened here, and not the others. The packet stays in the kernel's queue,
-        /// unless any number of descriptors was allowed.
+        /// Only these descriptors of a packet could be opened, and not the others. The packet stays in the kernel's queue, unless
+        /// any number of descriptors was allowed.
         case lacksDescriptors(OwnedDescriptors)
         /// The kernel has refused, and nothing was received.
         case failed(SystemError)

@@ -95,7 +95,7 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Asks for space to send packets of this size.
+    /// Asks the kernel for space to send packets of this size.
     ///
     /// The kernel gives as much as the system's `wmem_max` allows.
     borrowing func makeRoom(forPacketsOf bytes: Int) throws(SystemError) {
@@ -104,7 +104,7 @@ struct PacketSocket: ~Copyable, Sendable {
         _ = try systemCall("setsockopt") { runloops_set_sending_space(socket, space) }
     }
 
-    /// Ends the connection for both ends, and every wait for it in this process.
+    /// Ends the connection for both ends, and ends every wait for the socket in this process.
     ///
     /// Packets that were sent before are still received.
     borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }

@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// The peers whose descriptors are counted and closed together.
 ///
-/// No group delays the closing of the descriptors of another. Each process of this process's user is a separate group. All
+/// No group delays the closing of another group's descriptors. Each process of this process's user is a separate group. All
 /// processes of another user are one group, because a user can have any number of processes.
 ///
 /// > Thread safety: any thread.
@@ -45,7 +45,7 @@ final class PeerGroup: Sendable {
 
     private static let entries = Guarded<[Key: Entry]>([:])
 
-    /// Returns the group for one more quota.
+    /// Adds one quota to a group, and returns the group.
     ///
     /// Makes the group if it does not exist.
     static func join(_ key: Key) -> PeerGroup {

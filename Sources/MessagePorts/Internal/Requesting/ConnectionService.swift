@@ -22,11 +22,11 @@ final class ConnectionService: Sendable {
 
     /// Returns the process's service, and starts it if it does not run.
     ///
-    /// - Throws: `SystemError` if it cannot be started. The next call tries again.
+    /// - Throws: `SystemError` if the service cannot be started. The next call tries again.
     static func shared() throws(SystemError) -> ConnectionService {
         if let service = service.withLock({ $0 }) { return service }
-        // The service is made outside the lock, because that starts a thread. If two threads make a service, one of the two is
-        // stopped.
+        // The service is made outside the lock, because that starts a thread. If two threads make a service, one of the two
+        // services is stopped.
         let new = try ConnectionService()
         let chosen = service.withLock { service in
             if let service { return service }

@@ -1,13 +1,14 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The part of a connection that is read by a loop, and not by threads that wait for replies.
+/// The additional state of a connection that is read by a loop, and not by threads that wait for replies.
 ///
 /// The socket is in a separate ``EpollSet``, and the loop watches the set's descriptor. So any thread may ask for reports of room,
 /// and the connection is unchanged while it is in no loop.
 final class LoopReading: Sendable {
-    /// The tokens that the set reports for the socket and the alarm.
+    /// The token that the set reports for the socket.
     static let socketToken: UInt64 = 0
+    /// The token that the set reports for the alarm.
     static let alarmToken: UInt64 = 1
 
     let set: EpollSet
@@ -86,7 +87,7 @@ final class LoopReading: Sendable {
     ///
     /// - Parameters:
     ///   - member: The public member that was called.
-    ///   - place: The place of the handler.
+    ///   - place: The property that holds the handler.
     ///   - handler: The handler.
     ///   - hasEnded: True if the connection has ended, so that the port may have left the loop by itself.
     func setHandler<Handler>(

@@ -22,8 +22,8 @@ final class PendingRequest: @unchecked Sendable {
         case noWaiter
         /// A thread that waits at a gate, or is about to check again for its next step.
         case thread(ThreadGate)
-        /// A task that this closure resumes. This is not its continuation, because the size of a continuation is known only when
-        /// the program runs.
+        /// A task that this closure resumes. The task's continuation is not stored here, because its size is known only when the
+        /// program runs.
         case task(@Sendable () -> Void)
 
         func wake() {

@@ -31,9 +31,9 @@ struct ReaderRole: Sendable {
     /// The caller's next step.
     enum Action: Equatable {
         case nothing
-        /// Wake a waiting thread, which reads.
+        /// The caller wakes a waiting thread, which reads.
         case wakeThread
-        /// Make the kernel notify the service, once.
+        /// The caller makes the kernel notify the service, once.
         case notifyService(ServiceInterest)
     }
 

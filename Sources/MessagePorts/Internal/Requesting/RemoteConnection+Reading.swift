@@ -100,7 +100,7 @@ extension RemoteConnection {
         return over(.notAPort)
     }
 
-    /// Returns the message of a packet of the port.
+    /// Makes a message of a packet that the port has sent.
     func message(_ packet: Packet) -> MessagePort.Message {
         MessagePort.Message(
             packet, from: MessagePort.Peer(connection: 0, credentials: peer), requester: nil, pool: pool)
@@ -129,7 +129,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Releases the role of the reader, and chooses another reader if a request waits for its reply.
+    /// Releases the role of the reader, and chooses another reader if one is needed.
     func stopReading() {
         let gate = state.withLock { state in
             state.role.release()
@@ -138,7 +138,7 @@ extension RemoteConnection {
         gate?.open()
     }
 
-    /// Chooses a reader if the role is free and a request waits for its reply, or a handler for the end.
+    /// Chooses a reader if the role is free, and a request waits for its reply or a handler waits for the end.
     func ensureReader() { state.withLock { nextReader(&$0) }?.open() }
 
     /// Chooses the next reader if the role is free: a thread, whose gate the caller opens, or the service.

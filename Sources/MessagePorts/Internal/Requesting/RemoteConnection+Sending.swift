@@ -42,7 +42,7 @@ extension RemoteConnection {
         if let ended { throw ended }
         guard let limits else {
             reading?.awaitRoom(in: socket, isAdmitted: false)
-            // The port may have admitted this process since, when the loop found that no sender waits.
+            // The port may have admitted this process before this sender was recorded, so that the loop found no sender that waits.
             if wasAdmitted { reading?.awaitRoom(in: socket, isAdmitted: true) }
             return false
         }

@@ -18,7 +18,7 @@ final class RemoteConnection: Sendable {
     let local: LocalPort?
     let pool: PacketPool
     let log = RateLimitedLog()
-    /// The part that a loop reads, or nil if the threads and tasks that wait for replies read.
+    /// The state for the loop that reads, or nil if the threads and tasks that wait for replies read.
     let reading: LoopReading?
     let state: Guarded<State>
 
@@ -39,11 +39,11 @@ final class RemoteConnection: Sendable {
 
         /// The next step of a thread that waits for a reply.
         enum Turn {
-            /// Return: the request is decided.
+            /// The thread returns, because the request is decided.
             case leave
-            /// Read, for all requests.
+            /// The thread reads for all requests.
             case read
-            /// Wait until the request is decided, or the thread is woken to check again.
+            /// The thread waits until the request is decided, or until it is woken to check again.
             case wait(ThreadGate)
         }
 
@@ -72,7 +72,7 @@ final class RemoteConnection: Sendable {
         let token: UInt64
     }
 
-    /// Connects, and waits until the port admits this process, unless a loop reads.
+    /// Connects, and, unless a loop reads, waits until the port admits this process.
     init(
         _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
         before deadline: ContinuousClock.Instant?, isReadByLoop: Bool

@@ -11,7 +11,7 @@ struct RequestTable: Sendable {
     /// The number of requests of tasks, which cannot read replies.
     private(set) var taskCount = 0
 
-    /// The number of replies that arrived for requests whose wait had ended.
+    /// The number of replies that arrived after the wait for them had ended.
     private(set) var lateCount = 0
 
     var isEmpty: Bool { waiting.isEmpty }
@@ -70,6 +70,8 @@ struct RequestTable: Sendable {
         return request
     }
 
+    /// Returns the index of the request with a number, or nil if there is none.
+    ///
     /// O(log *n*), *n* requests.
     private func place(of number: UInt64) -> Int? {
         var (low, high) = (0, waiting.count)

@@ -1,6 +1,6 @@
 /// The number of connections of each process and each other user, so that none of them uses up all connections of a port.
 ///
-/// All processes that the kernel cannot identify here count as one process.
+/// All processes that the kernel cannot identify to this process count as one process.
 struct ConnectionQuota: Sendable {
     private struct Process: Hashable {
         let user: UInt32
@@ -16,7 +16,7 @@ struct ConnectionQuota: Sendable {
     ///
     /// - Parameters:
     ///   - limits: The limits for each process and each user.
-    ///   - ownUser: The port's user, which is limited for each process only.
+    ///   - ownUser: The port's user, whose processes are limited only one by one.
     init(_ limits: MessagePort.Limits, ownUser: UInt32) {
         self.limits = limits
         self.ownUser = ownUser

@@ -48,7 +48,7 @@ struct ConnectionTable: Sendable {
     /// True while the filter is deciding about a connection, or the connection is not watched yet.
     func isUndecided(_ number: UInt64) -> Bool { undecided.contains(number) }
 
-    /// Ends the decision about a connection, which is now watched or rejected.
+    /// Records that a connection is no longer undecided: it is watched, or was rejected.
     mutating func decide(_ number: UInt64) { undecided.remove(number) }
 
     /// Removes a connection.

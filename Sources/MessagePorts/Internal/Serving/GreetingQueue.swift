@@ -18,7 +18,7 @@ struct GreetingQueue: Sendable {
         if let index = waiting.lastIndex(where: { $0.connection == connection }) { waiting.remove(at: index) }
     }
 
-    /// Removes the next connection whose deadline has passed.
+    /// Removes and returns the next connection whose deadline has passed.
     ///
     /// The connection may have greeted since it was added, or may have ended.
     mutating func takeLate(now: Moment) -> UInt64? {

@@ -14,7 +14,8 @@ extension MessagePortCore {
         guard deadlines.isListening, let listener else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
             if isFull { return stopListening(listener, pausing: false) }
-            // This is the last resort, because a connection that is accepted and refused could not be closed here.
+            // This is the last resort: a connection that is accepted and refused could not be closed on this thread, and would add
+            // its descriptors to those that wait to be closed.
             if !listener.blocksDescriptors, DescriptorQuota.isProcessAtLimit {
                 counters.add { $0.lackingDescriptors += 1 }
                 log("accepts no connection: too many descriptors from other processes are not closed yet")
@@ -101,7 +102,7 @@ extension MessagePortCore {
         unsafe deadlines.expectGreeting(of: connection, before: deadline)
     }
 
-    /// Stops accepting connections until a connection has ended, or for some time.
+    /// Stops accepting connections until a connection ends or, with a pause, until the pause is over.
     private func stopListening(_ listener: PortListener, pausing: Bool) {
         listener.unwatch(in: set)
         unsafe deadlines.stopListening(pausing: pausing)

@@ -46,7 +46,7 @@ extension MessagePortCore {
     ///
     /// - Parameters:
     ///   - member: The public member that was called.
-    ///   - place: The place of the handler.
+    ///   - place: The property that holds the handler.
     ///   - handler: The handler.
     func setHandler(
         _ member: StaticString,

@@ -7,12 +7,15 @@ internal import RunLoops
 /// All descriptors of the port are in one ``EpollSet``, and the port's loop watches the set's descriptor. So the port keeps its
 /// connections while it is in no loop, but does not read them.
 final class MessagePortCore: Sendable {
-    /// The tokens that the set reports for the listener, the alarm and the watch of the name.
-    ///
-    /// Connections have higher numbers.
+    /// The token that the set reports for the listener.
     static let listenerToken: UInt64 = 0
+    /// The token that the set reports for the alarm.
     static let alarmToken: UInt64 = 1
+    /// The token that the set reports for the watch of the name.
     static let nameToken: UInt64 = 2
+    /// The largest token that is not a connection's.
+    ///
+    /// The token of a connection is its number, which is larger.
     private static let numberBelowConnections: UInt64 = 2
 
     let name: PortName
@@ -130,7 +133,7 @@ final class MessagePortCore: Sendable {
     /// True while the filter is deciding about a connection, or the connection is not watched yet.
     func isUndecided(_ number: UInt64) -> Bool { state.withLock { $0.connections.isUndecided(number) } }
 
-    /// Ends the decision about a connection, which is now watched or rejected.
+    /// Records that a connection is no longer undecided: it is watched, or was rejected.
     func decide(_ number: UInt64) { state.withLock { $0.connections.decide(number) } }
 
     /// Adds a connection in its reserved place.

@@ -18,8 +18,9 @@ final class MessagePortInput: InputServer {
     var peerEnded: ((MessagePort.Peer) -> Void)?
     /// The handler for peers that have room for messages again.
     var peerHasRoom: ((MessagePort.Peer) -> Void)?
-    /// The handler for the loss of the name, and the watch that reports it.
+    /// The handler for the loss of the name.
     var nameLost: (() -> Void)?
+    /// The watch that reports the loss of the name, or nil if ``nameLost`` is not set or the name cannot be lost.
     private var nameWatch: NameWatch?
 
     /// This is a separate type, because a function in a tuple or an optional is wrapped again each time it is read.

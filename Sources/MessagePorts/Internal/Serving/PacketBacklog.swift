@@ -20,7 +20,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// The count of the replies, or of the messages.
+    /// The numbers of packets, bytes and descriptors of the replies, or of the messages.
     private struct Share: Sendable {
         var count = 0
         var size = 0
@@ -40,7 +40,7 @@ struct PacketBacklog: Sendable {
     /// True after a message was not accepted, until the program is notified of room.
     private var hasRefused = false
 
-    /// The largest number of descriptors that are kept for one peer in replies, and also in messages.
+    /// The largest number of descriptors that are kept for one peer in replies, and likewise in messages.
     ///
     /// One packet may carry this number of descriptors. It is small because all peers share the descriptor limit of the process.
     static let descriptorLimit = 253
@@ -92,7 +92,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// Returns true, once, if a message was not accepted and at most half of the limits is in use.
+    /// Returns true, once, if a message was not accepted and at most half of the allowed messages and bytes are in use.
     mutating func takeRoomNotice() -> Bool {
         if !hasRefused || messages.count > limits.messageCount / 2 || messages.size > limits.messageBytes / 2
         {
@@ -118,7 +118,7 @@ struct PacketBacklog: Sendable {
 
 /// A packet that waits until its peer has room.
 final class BackloggedPacket: Sendable {
-    /// The number of bytes that a packet costs in addition to its own, here and later in the kernel.
+    /// The number of bytes that a packet costs in addition to its own, in this process and later in the kernel.
     static let overhead = 128
 
     let frame: Frame
@@ -135,7 +135,7 @@ final class BackloggedPacket: Sendable {
         var copies = OwnedDescriptors()
         for descriptor in descriptors {
             // The numbers come from the caller. The kernel refuses a number that is not a descriptor, as it does when a packet is
-            // sent at once.
+            // sent immediately.
             copies.append(
                 OwnedDescriptor(try systemCall("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }))
         }

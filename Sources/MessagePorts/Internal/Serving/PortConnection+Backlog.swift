@@ -8,7 +8,7 @@ extension PortConnection {
     enum Resent: Equatable {
         /// All packets are sent, the rest waits for room that the set will report, or the connection has ended.
         case done
-        /// The kernel was out of resources. Try again later.
+        /// The kernel was out of resources. The caller tries again later.
         case outOfKernelResources
         /// The kernel was out of resources for too long, or has refused. The connection is over.
         case failed

@@ -41,7 +41,7 @@ final class PortConnection: Sendable {
         var isHeldBack = false
         /// The events that the set reports of the connection.
         var interest = EpollSet.Interest.reading
-        /// The limits of the other end, or nil until it has stated them.
+        /// The limits of the other end, or nil until it has sent them.
         var limits: Frame.Limits?
         var isEnded = false
     }
@@ -146,7 +146,7 @@ final class PortConnection: Sendable {
         _ = try send(frame, RawSpan(), [], atOnce: isFree)
     }
 
-    /// Sends a packet at once if the backlog is empty and there is room, or adds it to the backlog.
+    /// Sends a packet immediately if the backlog is empty and there is room, and otherwise adds it to the backlog.
     ///
     /// - Returns: False if the packet is a message for which the backlog has no room.
     private func send(
