@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A connection that a ``Listener`` has accepted, and that belongs to no loop yet.
 ///
-/// Create a ``Connection`` from it on the thread of the loop that will serve it. If the accepted socket is destroyed instead,
-/// the connection is closed.
+/// Create a ``Connection`` from it on the thread of the loop that will serve the connection. If the accepted socket is destroyed
+/// instead, the connection is closed.
 ///
 /// > Thread safety: a value that has one owner, which may pass it to any thread; ``boxed()`` helps with that.
 public struct AcceptedSocket: ~Copyable, Sendable {

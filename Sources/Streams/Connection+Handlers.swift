@@ -8,8 +8,8 @@ extension Connection {
     /// the connection ends with ``EndReason/inputLimit(_:)``. Returning a negative number, or more than the number of bytes
     /// given, ends the program with a message.
     ///
-    /// While no handler is set, the connection receives nothing, and the peer has to wait. The end of the peer's stream is then
-    /// noticed only if no bytes come before it.
+    /// While no handler is set, the connection receives nothing, and the peer has to wait. It then notices the end of the peer's
+    /// stream only if no unread bytes precede the end.
     ///
     /// - Parameter handler: Called with the connection and the bytes, which are valid until the handler returns. It replaces
     ///   the handler of frames, and also gets bytes that were received before and not consumed.

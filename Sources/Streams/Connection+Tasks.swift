@@ -32,7 +32,7 @@ extension Connection {
 
     /// Waits until the connection is made.
     ///
-    /// Add the connection to a loop first. Returns at once if the connection is made already. If the task is cancelled while it
+    /// Add the connection to a loop first. Returns immediately if the connection is made already. If the task is cancelled while it
     /// waits, the connection ends with ``EndReason/cancelled``.
     ///
     /// - Throws: ``ConnectionEndedError`` if the connection has ended, or cannot be made.
@@ -42,8 +42,8 @@ extension Connection {
 
     /// Waits until a writer may continue.
     ///
-    /// Returns at once unless the unsent bytes have exceeded ``Options/highWaterMark``. In that case, returns when they have
-    /// fallen to half of it. If the task is cancelled while it waits, the connection ends with ``EndReason/cancelled``.
+    /// If the unsent bytes have exceeded ``Options/highWaterMark``, this returns when they have fallen to half of it, and otherwise
+    /// immediately. If the task is cancelled while it waits, the connection ends with ``EndReason/cancelled``.
     ///
     /// - Throws: ``ConnectionEndedError`` if the connection has ended.
     nonisolated(nonsending) public func drained() async throws(ConnectionEndedError) {

@@ -3,14 +3,15 @@ internal import RunLoops
 extension Connection {
     /// Writes bytes.
     ///
-    /// The bytes are sent after all bytes that were written before: when the connection's own handlers have returned, or at the end
-    /// of the pass. This call never waits.
+    /// The bytes are sent after all bytes that were written before. Bytes that the connection's own handlers write are sent when
+    /// the handlers have returned, and other bytes at the end of the pass. This call never waits.
     ///
-    /// The unsent bytes are limited. If ``Options/outputLimit`` of them or more are left after the kernel was offered them, the
-    /// connection ends with ``EndReason/outputLimit(_:)``, and the new bytes are discarded.
+    /// The unsent bytes are limited. If there are ``Options/outputLimit`` unsent bytes or more, this call first offers them to the
+    /// kernel. If the limit is still reached after that, the connection ends with ``EndReason/outputLimit(_:)``, and the new bytes
+    /// are discarded.
     ///
     /// - Parameter bytes: The bytes. An array of 1,024 bytes or more is retained, not copied.
-    /// - Returns: False once the unsent bytes have exceeded ``Options/highWaterMark``, and until they have fallen to half of it:
+    /// - Returns: False if the unsent bytes have exceeded ``Options/highWaterMark`` and have not fallen to half of it since. Then
     ///   write no more until the handler of ``onDrained(_:)`` is called. Bytes that were written in this handler or pass count as
     ///   unsent. Also false if the output has ended; the bytes are then discarded.
     @discardableResult
@@ -101,7 +102,7 @@ extension Connection {
         settleLater()
     }
 
-    /// Closes the connection at once, and discards unsent bytes.
+    /// Closes the connection immediately, and discards unsent bytes.
     ///
     /// The socket is closed when this call returns. After that, only the handler of ``onEnd(_:)`` is called, with
     /// ``EndReason/closed``.
@@ -110,7 +111,7 @@ extension Connection {
         end(.closed)
     }
 
-    /// Resets the connection at once, and discards unsent bytes, even those that the kernel has accepted.
+    /// Resets the connection immediately, and discards unsent bytes, even those that the kernel has accepted.
     ///
     /// The peer gets an error instead of the end of the stream, so it does not mistake the bytes that it has received for the
     /// complete stream. The peer of a Unix socket gets the end of the stream instead. Apart from that, this method behaves like

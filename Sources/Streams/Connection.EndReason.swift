@@ -5,7 +5,8 @@ extension Connection {
     ///
     /// > Thread safety: a value.
     public enum EndReason: Hashable, Sendable {
-        /// Your code has closed it, with ``Connection/close()``, ``Connection/closeAfterWriting()`` or ``Connection/reset()``.
+        /// Your code has closed the connection, with ``Connection/close()``, ``Connection/closeAfterWriting()`` or
+        /// ``Connection/reset()``.
         case closed
         /// The peer has ended its stream, and all written bytes have been sent.
         case peerClosed

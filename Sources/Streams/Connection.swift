@@ -3,8 +3,8 @@ public import RunLoops
 /// A stream of bytes to and from a peer, over TCP or a Unix socket, on one loop.
 ///
 /// Create a connection from an ``AcceptedSocket``, from a connected socket that you own, or with
-/// ``connect(to:options:fileID:line:)``. The connection does nothing until it is added to a loop, and calls its handlers only
-/// while one of its modes runs.
+/// ``connect(to:options:fileID:line:)``. The connection does nothing until it is added to a loop, and calls its handlers only while
+/// the loop runs in one of the connection's modes.
 ///
 /// ```swift
 /// let connection = Connection(accepted)
@@ -22,8 +22,8 @@ public import RunLoops
 /// holds its handlers. A handler may therefore capture any object, but should use the connection that is passed to it.
 ///
 /// Bytes that a connection's own handlers write are sent together, after the handlers have been called for the received bytes.
-/// Bytes that you write elsewhere are sent at the end of the pass. The connection owns its socket, and closes it when the
-/// connection ends, or when it is destroyed while it is in no mode of a loop.
+/// Bytes that you write elsewhere are sent at the end of the pass. The connection owns its socket, and closes the socket when the
+/// connection ends, or when the connection is destroyed while it is in no mode of a loop.
 ///
 /// For more, see <doc:Connections>.
 ///
@@ -43,8 +43,8 @@ public final class Connection {
 
     /// The storage of ``state``, outside the object.
     ///
-    /// Swift checks each access to a property of a class for another access that is still under way. These checks took a fifth
-    /// of the time that a request takes outside the kernel. No access here outlasts a call of a handler.
+    /// Swift checks each access to a property of a class for another access that is still under way. These checks took a fifth of
+    /// the time that a request takes outside the kernel. No access to this storage is under way while a handler is called.
     ///
     /// `ExclusivityUnchecked` cannot hold this value: in builds without optimisation, Swift 6.3.1 moves only a part of it into
     /// memory from generic code.
@@ -134,7 +134,7 @@ public final class Connection {
         state.input.append(unsafe received.span.bytes)
     }
 
-    /// Creates a connection to an endpoint, which is made once the connection is added to a loop.
+    /// Creates a connection that connects to an endpoint once it is added to a loop.
     ///
     /// When the connection is made, the handler of ``onConnect(_:)`` is called, and the bytes that were written before are
     /// sent. If the connection cannot be made, the handler of ``onEnd(_:)`` is called with the reason why the last address
@@ -174,7 +174,7 @@ public final class Connection {
 
     // MARK: - State
 
-    /// The part that changes with each byte.
+    /// The part of the connection that changes as bytes are sent and received.
     var state: ConnectionState {
         @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
         @inline(__always) unsafeMutableAddress { unsafe storage }

@@ -10,8 +10,8 @@ internal import RunLoops
 /// ```
 ///
 /// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)`` as soon as
-/// the bytes received show that. Besides the bytes that are read at once, a connection therefore stores no more than the limit and
-/// the frame's prefix or line ending.
+/// the received bytes show that. So besides the bytes of one read, a connection stores no more than the limit plus the frame's
+/// prefix or line ending.
 ///
 /// > Thread safety: a value.
 public struct Framing: Hashable, Sendable {

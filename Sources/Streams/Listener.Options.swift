@@ -25,11 +25,11 @@ extension Listener {
         /// The maximum number of connections that one peer may have open at a time; nil, the default, for any number.
         ///
         /// A peer is an IPv4 address, or the /64 network of an IPv6 address, because one host may use any address of its network.
-        /// Link-local addresses count individually. A connection beyond the limit is reset at once. The limit does not apply to
+        /// Link-local addresses count individually. A connection beyond the limit is reset immediately. The limit does not apply to
         /// Unix sockets.
         public var connectionLimitOfPeer: Int?
 
-        /// True if Nagle's algorithm is off for accepted TCP connections, so that small writes are sent at once; true by
+        /// True if Nagle's algorithm is off for accepted TCP connections, so that small writes are sent immediately; true by
         /// default.
         public var sendsWithoutDelay = true
 
@@ -41,7 +41,7 @@ extension Listener {
         public init() {}
     }
 
-    /// The counts of a listener.
+    /// The counts of a listener's connections and pauses.
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {

@@ -4,8 +4,8 @@ extension RunLoop {
     /// Adds a connection to a mode.
     ///
     /// The loop then handles bytes that the connection has already received, sends bytes that were already written, and starts to
-    /// make a connection that is not made yet. The loop holds the connection until the connection ends or is removed from its last
-    /// mode. If the connection is in the mode already, or if the connection or the loop has ended, nothing happens.
+    /// make the connection if it is not made yet. The loop holds the connection until the connection ends or is removed from its
+    /// last mode. If the connection is in the mode already, or if the connection or the loop has ended, nothing happens.
     ///
     /// A change of the loop's mode costs the same for any number of connections.
     ///
@@ -34,7 +34,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - connection: The connection. If it is not in the mode, nothing happens.
-    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` if it was added to that.
+    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` if the connection was added to the common modes.
     ///
     /// > Thread safety: the loop's own thread only.
     public func remove(_ connection: Connection, forMode mode: Mode) {
@@ -73,7 +73,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - listener: The listener. If it is not in the mode, nothing happens.
-    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` if it was added to that.
+    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` if the listener was added to the common modes.
     ///
     /// > Thread safety: the loop's own thread only.
     public func remove(_ listener: Listener, forMode mode: Mode) {

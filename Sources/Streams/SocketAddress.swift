@@ -113,7 +113,7 @@ public struct SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// The address of the peer of a socket; nil if it is not connected.
+    /// The address of the peer of a socket; nil if the socket is not connected.
     ///
     /// - Parameter socket: The descriptor of the socket.
     package init?(peerOf socket: CInt) {

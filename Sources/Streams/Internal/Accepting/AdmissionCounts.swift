@@ -47,9 +47,9 @@ final class AdmissionCounts: Sendable {
         }
     }
 
-    /// Calls a function when there is no connection, at once or on the thread that ends the last one.
+    /// Calls a function when no connection is left: immediately, or on the thread that ends the last connection.
     ///
-    /// The function replaces one that was registered with ``notify(below:_:)``.
+    /// The function replaces a function that was registered with ``notify(below:_:)``.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {
         if !notify(below: 1, { self.whenEmpty(body) }) { body() }
     }
@@ -82,7 +82,7 @@ final class AdmittedConnection: Sendable {
 
     deinit { giveBack() }
 
-    /// Frees the place, once.
+    /// Frees the place; only the first call has an effect.
     func giveBack() {
         if !isGivenBack.exchange(true, ordering: .relaxed) { limits.giveBack(peer) }
     }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import RunLoops
 
 extension Listener: StreamMember {
-    /// The most connections that are accepted before other inputs are served.
+    /// The maximum number of connections that are accepted before other inputs are served.
     private static var mostAccepts: Int { 64 }
 
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
@@ -41,7 +41,9 @@ extension Listener: StreamMember {
         end()
     }
 
-    /// - Returns: True if the handler was called.
+    /// Passes an accepted connection to the handler, or resets it if its peer is at its limit.
+    ///
+    ///   - Returns: True if the handler was called.
     private func admit(
         _ socket: consuming OwnedDescriptor, _ peer: SocketAddress, _ loop: LoopStreams
     ) -> Bool {
@@ -87,8 +89,8 @@ extension Listener: StreamMember {
         updateInterest()
     }
 
-    /// Accepts waiting connections in place of the reserve descriptor and closes them one by one, so that their peers see the
-    /// end.
+    /// Closes the reserve descriptor, and uses the freed number to accept and close waiting connections one by one, so that their
+    /// peers see the end of the stream.
     private func refuseWaiting(_ descriptor: CInt) {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)

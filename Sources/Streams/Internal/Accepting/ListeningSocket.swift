@@ -63,7 +63,8 @@ struct ListeningSocket: ~Copyable {
             guard let address = SocketAddress(path: path) else {
                 throw SystemError(call: "bind", code: path.isEmpty ? EINVAL : ENAMETOOLONG)
             }
-            // Without the lock, a listener that finds the path stale could remove the file of another one that has just done so.
+            // Without the lock, a listener that finds the path stale could remove the file of another listener that has just
+            // replaced the stale file.
             let lock = unsafe runloops_lock_directory_of(path)
             defer { if lock != -1 { close(lock) } }
             let socket: OwnedDescriptor
@@ -118,7 +119,7 @@ final class SocketFile {
     /// Prevents the removal of the file, because another process may listen at it.
     func keep() { isKept = true }
 
-    /// Removes the file, once.
+    /// Removes the file, unless it is kept or was removed before.
     func remove() {
         if isKept || identity == nil { return }
         isKept = true

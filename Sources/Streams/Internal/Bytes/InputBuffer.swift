@@ -1,6 +1,6 @@
 /// Bytes that were received and that the handler has not consumed.
 ///
-/// The buffer is usually empty, because bytes that a handler consumes at once are never stored.
+/// The buffer is usually empty, because bytes that a handler consumes immediately are never stored.
 struct InputBuffer: ~Copyable {
     private var bytes: [UInt8] = []
     private var start = 0

@@ -68,8 +68,8 @@ struct OutputQueue: ~Copyable {
 
     // MARK: - Sending
 
-    /// Calls a function with the parts at the front, at most as many as one system call takes, and removes the bytes that it
-    /// has sent.
+    /// Calls a function with the parts at the front, at most as many as one system call takes, and removes the bytes that the
+    /// function has sent.
     ///
     /// - Parameter send: Sends the parts, and returns the number of bytes, or -1 for an error.
     /// - Returns: The number that `send` has returned.

@@ -11,7 +11,7 @@ struct AddressRace {
     /// The number of attempts under way.
     private(set) var running = 0
 
-    /// The earliest moment at which the next attempt may begin; nil for at once.
+    /// The earliest moment at which the next attempt may begin; nil if it may begin immediately.
     private var next: Moment?
 
     /// The pause between two attempts, in nanoseconds.
@@ -37,7 +37,7 @@ struct AddressRace {
         }
     }
 
-    /// Takes the next address if it is to be tried now; nil otherwise.
+    /// Removes and returns the next address if it is to be tried now; returns nil otherwise.
     mutating func takeNext(at now: Moment) -> SocketAddress? {
         if let next, now < next { return nil }
         guard let address = waiting.popFirst() else { return nil }
@@ -46,7 +46,7 @@ struct AddressRace {
         return address
     }
 
-    /// Records that an attempt has failed, so that the next one need not wait.
+    /// Records that an attempt has failed, so that the next attempt need not wait.
     mutating func didFail() {
         running -= 1
         next = nil
@@ -62,6 +62,6 @@ struct AddressRace {
     /// True if all addresses have failed.
     var isLost: Bool { waiting.isEmpty && running == 0 }
 
-    /// The moment at which the next attempt begins; nil if no address is left, or the next attempt may begin at once.
+    /// The moment at which the next attempt begins; nil if no address is left, or the next attempt may begin immediately.
     var nextStart: Moment? { waiting.isEmpty ? nil : next }
 }

@@ -2,7 +2,7 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// The making of one connection, which resolves the name, tries the addresses and takes the first one that answers.
+/// The establishment of one connection: resolves the name, tries the addresses, and takes the first one that answers.
 ///
 /// Until an address answers, the connection has no socket, and its loop watches a descriptor that the resolver makes readable.
 ///

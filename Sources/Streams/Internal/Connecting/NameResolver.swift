@@ -22,10 +22,10 @@ enum NameResolver {
 
     private static let state = Guarded(State())
 
-    /// The most names that are resolved at once.
+    /// The maximum number of names that are resolved at the same time.
     private static let mostThreads = 4
 
-    /// The most addresses of one name that are tried.
+    /// The maximum number of addresses that are tried for one name.
     private static let mostAddresses = 16
 
     /// Resolves a name for a look-up.
@@ -52,7 +52,7 @@ enum NameResolver {
         }
     }
 
-    /// Gives up a look-up that no connection waits for any more.
+    /// Gives up a look-up that no connection awaits any longer.
     static func forget(_ lookUp: LookUp) {
         lookUp.abandon()
         state.withLock { $0.jobs.removeAll { $0.lookUp === lookUp } }
@@ -64,7 +64,7 @@ enum NameResolver {
 
     private static func next() -> Job? {
         state.withLock { state in
-            // A look-up that no connection waits for any more needs no answer.
+            // A look-up that no connection awaits any longer needs no answer.
             while let job = state.jobs.popFirst() { if job.lookUp.isAwaited { return job } }
             state.threads -= 1
             return nil
@@ -137,7 +137,7 @@ final class LookUp: Sendable {
 
     func wake() { runloops_raise_event(signal.descriptor) }
 
-    /// Takes the answer, if there is one.
+    /// Removes and returns the answer, if there is one.
     func takeAnswer() -> Answer? {
         runloops_lower_event(signal.descriptor)
         return state.withLock { state in

@@ -55,7 +55,7 @@ extension Connection: StreamMember {
         {
             return
         }
-        // A filter, if there is one, knows if the stream has ended in order. It has no bytes left to deliver.
+        // A filter, if there is one, reports whether the stream has ended in order. It has no bytes left to deliver.
         var rest: [UInt8] = [0]
         switch state.socket.receive(into: &rest) {
         case .end: state.machine.didEndInput(isComplete: true)
@@ -83,10 +83,10 @@ extension Connection: StreamMember {
         }
     }
 
-    /// The most times that a connection reads before other inputs are served.
+    /// The maximum number of times that a connection reads before other inputs are served.
     private static var mostReads: Int { 4 }
 
-    /// The most times that a handler may replace itself before other inputs are served.
+    /// The maximum number of times that a handler may replace itself before other inputs are served.
     private static var mostReplacements: Int { 16 }
 
     /// Reads the bytes that have arrived, and gives them to the handler.
@@ -112,7 +112,7 @@ extension Connection: StreamMember {
                         // The connection was not idle while its handler ran.
                         state.deadlines.didReceive(at: loop.now)
                     }
-                    // A part-filled buffer means that all bytes are read; only a reported end of the stream may be left.
+                    // A partly filled buffer means that all bytes are read; only a reported end of the stream may be left.
                     if count < buffer.count && !readiness.contains(.hangUp) && !state.socket.holdsInput {
                         return handled
                     }
@@ -236,7 +236,7 @@ extension Connection: StreamMember {
 
     // MARK: - Calling
 
-    /// Calls a handler, during which no other handler of the connection is called.
+    /// Calls a handler, and records that, so that no other handler of the connection is called meanwhile.
     func call(_ body: () -> Void) {
         guard let streams else { return }
         state.machine.beginCall()

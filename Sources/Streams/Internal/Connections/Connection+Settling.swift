@@ -113,8 +113,8 @@ extension Connection {
             interest.formUnion(.reading)
         }
         if state.isBlocked { interest.formUnion(.writing) }
-        // If the connection waits neither to read nor to write, it asks for one report only of the end of the stream and of an
-        // error, because the kernel reports these in any case.
+        // The kernel reports the end of the stream and errors in any case. If the connection waits neither to read nor to write, it
+        // asks the kernel to report these only once, and not in every pass.
         places.watch(for: interest.isEmpty ? .hangUpOnce : interest, state.socket.descriptor)
     }
 }

@@ -3,7 +3,7 @@ internal import RunLoops
 // Tasks that await an event of a connection. They run on the thread of its loop, and check their condition again each time that
 // they are woken.
 
-/// The state of a task's reading from a connection.
+/// The state of a task that reads from a connection.
 ///
 /// > Thread safety: the loop's own thread only.
 final class FrameReader {
@@ -32,7 +32,7 @@ enum WakeUp: Sendable {
 }
 
 extension Connection {
-    /// Makes a new reader for a task the receiver of the connection, instead of a handler.
+    /// Creates a reader for a task, and makes it the connection's receiver in place of a handler.
     func reader(_ scanner: FrameScanner?) -> FrameReader {
         requireOwnThread("Connection.frames")
         let reader = FrameReader(scanner)
@@ -53,7 +53,7 @@ extension Connection {
         return current === reader
     }
 
-    /// Takes the next frame out of the input.
+    /// Removes and returns the next frame of the input.
     ///
     /// - Returns: The frame; nil if none is complete.
     func takeFrame(for reader: FrameReader) -> [UInt8]? {
@@ -121,7 +121,7 @@ extension Connection {
         ) { begin(task) }
         if case .task(let reader) = handlers.receiver, reader.waiting === task { reader.waiting = nil }
         waitingTasks.removeAll { $0 === task }
-        // This also holds if the task was cancelled before, in which case `begin` was not called.
+        // This also covers a task that was cancelled before the wait, for which `begin` was not called.
         if case .cancelled = news { end(.cancelled) }
     }
 

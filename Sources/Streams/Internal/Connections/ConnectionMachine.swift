@@ -128,7 +128,7 @@ struct ConnectionMachine: Hashable {
         endOutput()
     }
 
-    /// Ends the connection at once, unless it has ended.
+    /// Ends the connection immediately, unless it has ended.
     mutating func end(_ reason: Connection.EndReason) { if ended == nil { ended = reason } }
 
     /// Records that the time to wait for the peer to close is over.
@@ -150,7 +150,7 @@ struct ConnectionMachine: Hashable {
 
     // MARK: - Steps
 
-    /// Takes the next step.
+    /// Returns the next step, and records that it is taken.
     ///
     /// - Parameter hasUnsent: True if bytes were written that the kernel has not accepted.
     /// - Returns: The step; nil if there is nothing to do.

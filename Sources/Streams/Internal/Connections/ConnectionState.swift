@@ -36,15 +36,15 @@ struct ConnectionState: ~Copyable {
         self.socket = socket
     }
 
-    // The machine is asked from here where the compiler would otherwise copy it.
+    // The machine is accessed through these members where the compiler would otherwise copy it.
 
-    /// Takes the machine's next step.
+    /// Returns the machine's next step, and records that it is taken.
     mutating func nextStep() -> ConnectionMachine.Step? { machine.nextStep(hasUnsent: hasUnsent) }
 
     /// True if bytes should be received.
     func wantsInput(hasReceiver: Bool) -> Bool { machine.wantsInput(hasReceiver: hasReceiver) }
 
-    /// True if all is sent, and the connection waits for the peer to close its side.
+    /// True if all bytes are sent, and the connection waits for the peer to close its side.
     var isLingering: Bool { machine.isLingering }
 
     /// Returns the earliest deadline, and its cause; nil if there is none.

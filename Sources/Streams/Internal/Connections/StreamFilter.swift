@@ -1,6 +1,6 @@
 /// A layer between the bytes of a connection and those of its socket, such as TLS.
 ///
-/// This is the seam for modules above this one. The connection calls the filter as it would call the kernel: no call waits, and
+/// Modules above this one conform to this protocol. The connection calls the filter as it would call the kernel: no call waits, and
 /// the filter never calls the connection. The connection owns the socket, and watches it.
 ///
 /// > Thread safety: the thread of the connection only.
@@ -8,7 +8,7 @@ package protocol StreamFilter: AnyObject {
     /// Called once, with the connected, non-blocking socket.
     func begin(on descriptor: CInt)
 
-    /// Continues the exchange with the peer that comes before the connection's bytes, until that is done.
+    /// Continues the opening exchange with the peer, such as a hand-shake, which precedes the connection's bytes.
     func open() -> StreamOpening
 
     /// Receives bytes for the connection.
@@ -16,12 +16,12 @@ package protocol StreamFilter: AnyObject {
     /// Fills the buffer as far as the received bytes allow.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> StreamReceipt
 
-    /// True if ``receive(into:)`` has more to return without anything new from the kernel.
+    /// True if ``receive(into:)`` has more bytes to return, even if none have arrived in the kernel.
     var holdsInput: Bool { get }
 
     /// Takes bytes of the connection for sending.
     ///
-    /// - Returns: The number of bytes taken; less than given if enough bytes wait for ``flush()``.
+    /// - Returns: The number of bytes taken. It is smaller than the number given if enough bytes already wait for ``flush()``.
     func take(_ bytes: UnsafeRawBufferPointer) -> Int
 
     /// True if bytes wait for ``flush()``.
@@ -39,7 +39,7 @@ package protocol StreamFilter: AnyObject {
     func close(isComplete: Bool)
 }
 
-/// The state of the exchange that comes before a connection's bytes.
+/// The state of the opening exchange, which precedes a connection's bytes.
 package enum StreamOpening {
     case opened
     /// The exchange continues when the socket is readable; if `isBlocked` is true, also when it is writable.

@@ -10,7 +10,7 @@ final class LoopStreams {
 
     private let state = ExclusivityUnchecked(State())
 
-    /// The part that changes with each request.
+    /// The values that change as connections are served, stored without exclusivity checks.
     private struct State {
         /// The connections that have something to do at the end of the pass.
         var unsettled: [Connection] = []
@@ -30,7 +30,7 @@ final class LoopStreams {
     /// True once the loop has begun to end.
     private(set) var hasEnded = false
 
-    /// The most bytes that are read at once.
+    /// The maximum number of bytes of one read.
     static let bufferSize = 65_536
 
     private init(_ loop: RunLoop) {
@@ -38,7 +38,7 @@ final class LoopStreams {
         loop.addPassEndWork(self)
     }
 
-    /// The streams of the loop of the calling thread.
+    /// Returns the streams of a loop, which must be the calling thread's.
     static func of(_ loop: RunLoop) -> LoopStreams {
         loop.companion(ObjectIdentifier(LoopStreams.self)) { LoopStreams(loop) }
     }
@@ -126,7 +126,7 @@ extension LoopStreams: DeferredWork {
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
         if state.value.unsettled.isEmpty { return }
-        // Connections that are added during this loop are settled by the next call.
+        // Connections that are added while these are settled are settled by the next call.
         var taken: [Connection] = []
         swap(&taken, &state.value.unsettled)
         updateTime()

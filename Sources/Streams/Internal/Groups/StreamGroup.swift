@@ -123,7 +123,7 @@ extension StreamGroup: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
         streams.updateTime()
-        // Members that ask during this loop are served in the next pass.
+        // Members that ask while these are served are served in the next pass.
         var rest = lists.value.asking.count
         while rest > 0, let token = lists.value.asking.first, budget.spend() {
             rest -= 1
