@@ -26,7 +26,7 @@ extension MessagePort {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the peer. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the peer. They stay open in this process, and the caller still owns them.
     ///   - peer: The peer: the ``Message/sender`` of a message of this port.
     /// - Returns: False if the messages that the port keeps for the peer are at a limit. Nothing was sent then.
     /// - Throws: ``MessagePortError/ended`` if the peer has ended, ``MessagePortError/tooLarge(limit:)`` or
@@ -48,7 +48,7 @@ extension MessagePort {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the peer. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the peer. They stay open in this process, and the caller still owns them.
     ///   - peer: The peer: the ``Message/sender`` of a message of this port.
     /// - Returns: False if the messages that the port keeps for the peer are at a limit. Nothing was sent then.
     /// - Throws: The same errors as the function that takes an array. Nothing was sent then.

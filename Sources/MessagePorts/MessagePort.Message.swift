@@ -82,7 +82,7 @@ extension MessagePort {
             try packet.withBody(body)
         }
 
-        /// Takes the right to reply out of the message, to reply later or on another thread.
+        /// Removes and returns the right to reply, for a reply later or on another thread.
         ///
         /// - Returns: The right, or nil if this is not a request or the right was taken before.
         public mutating func takeReplyRight() -> ReplyRight? {
@@ -98,7 +98,8 @@ extension MessagePort {
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
-        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open in this process, and the caller still
+        ///     owns them.
         /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
         ///   size.
         /// - Precondition: The message is a request, and its right to reply was not taken.
@@ -118,7 +119,8 @@ extension MessagePort {
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
-        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open in this process, and the caller still
+        ///     owns them.
         /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
         ///   size.
         /// - Precondition: The message is a request, and its right to reply was not taken.

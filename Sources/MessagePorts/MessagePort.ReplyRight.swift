@@ -37,7 +37,8 @@ extension MessagePort {
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
-        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open in this process, and the caller still
+        ///     owns them.
         /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
         ///   size. If the requester has not ended, its request fails with ``MessagePortError/noReply``.
         ///
@@ -56,7 +57,8 @@ extension MessagePort {
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
         ///   - id: A number that the reply carries.
-        ///   - descriptors: The descriptors to duplicate for the requester. They stay open here, and the caller still owns them.
+        ///   - descriptors: The descriptors to duplicate for the requester. They stay open in this process, and the caller still
+        ///     owns them.
         /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
         ///   size. If the requester has not ended, its request fails with ``MessagePortError/noReply``.
         ///

@@ -20,7 +20,7 @@ public enum MessagePortError: Error, Hashable, Sendable {
     /// A message that timed out was not sent. If a request timed out, you cannot tell whether it was served. Retry only operations
     /// that may be done twice.
     case timedOut(ErrorOrigin)
-    /// The other end has released the right to reply to the request unused, and will not reply.
+    /// The other end has released the right to reply without using it, and will not reply.
     ///
     /// The other end may have served the request nevertheless.
     case noReply(ErrorOrigin)

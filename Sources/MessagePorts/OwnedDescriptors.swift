@@ -73,7 +73,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
         return released
     }
 
-    /// Takes the first descriptor out.
+    /// Removes and returns the first descriptor.
     ///
     /// - Returns: The descriptor, which the caller then owns, or nil if the list is empty.
     /// - Complexity: O(*n*), *n* descriptors.

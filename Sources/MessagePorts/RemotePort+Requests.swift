@@ -9,7 +9,7 @@ extension RemotePort {
     /// - Parameters:
     ///   - bytes: The bytes of the request.
     ///   - id: A number that the request carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
     /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply unused,
@@ -34,7 +34,7 @@ extension RemotePort {
     /// - Parameters:
     ///   - bytes: The bytes of the request.
     ///   - id: A number that the request carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
     /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply unused,
@@ -82,7 +82,7 @@ extension RemotePort {
     /// - Parameters:
     ///   - bytes: The bytes of the request.
     ///   - id: A number that the request carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
     /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``, after which you also cannot tell whether

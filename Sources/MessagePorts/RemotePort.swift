@@ -29,7 +29,8 @@ public final class RemotePort: Sendable {
 
     /// Looks up a name, connects, and waits until the port admits this process.
     ///
-    /// This waits for the port's loop, which has to run in a mode that the port is in. An unknown name fails at once.
+    /// This waits for the port's loop, which has to run in a mode that the port is in. If no port has the name, this throws
+    /// immediately.
     ///
     /// - Parameters:
     ///   - name: The port's name.
@@ -158,7 +159,7 @@ public final class RemotePort: Sendable {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never. If it has passed, this tries once.
     /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///
@@ -178,7 +179,7 @@ public final class RemotePort: Sendable {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never. If it has passed, this tries once.
     /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///

@@ -67,7 +67,7 @@ extension RemotePort {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     /// - Returns: False if there is no room. Nothing was sent then.
     /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///
@@ -86,7 +86,7 @@ extension RemotePort {
     /// - Parameters:
     ///   - bytes: The bytes of the message.
     ///   - id: A number that the message carries. Its meaning is up to the two programs.
-    ///   - descriptors: The descriptors to duplicate for the port. They stay open here, and the caller still owns them.
+    ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     /// - Returns: False if there is no room. Nothing was sent then.
     /// - Throws: ``MessagePortError``. Nothing was sent then.
     ///

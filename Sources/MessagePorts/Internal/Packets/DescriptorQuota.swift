@@ -132,6 +132,6 @@ final class DescriptorQuota: Sendable {
 }
 
 extension DescriptorQuota: DescriptorClosing {
-    /// Schedules a descriptor that was taken out of its message to be closed.
+    /// Schedules the closing of a descriptor that was taken out of its message.
     func close(_ descriptor: CInt) { DescriptorCloser.close([descriptor], for: self, wereCounted: false) }
 }

@@ -16,7 +16,7 @@ final class PacketPool: Sendable {
     /// Returns a packet for the kernel to fill.
     func take() -> Packet { free.withLock { $0.popLast() } ?? Packet(size: size) }
 
-    /// Takes a packet back.
+    /// Clears a packet, and keeps it for the next caller if there is room.
     func give(_ packet: Packet) {
         packet.clear()
         free.withLock { if $0.count < PacketPool.most { $0.append(packet) } }

@@ -25,7 +25,8 @@ extension PacketSocket {
     /// - Parameters:
     ///   - head: The packet's first bytes, at least one.
     ///   - body: The bytes after the head.
-    ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open here.
+    ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open in this
+    ///     process.
     /// - Returns: The result.
     borrowing func send(head: RawSpan, body: RawSpan, descriptors: [CInt]) -> Sent {
         let socket = descriptor
@@ -122,14 +123,15 @@ extension PacketSocket {
     /// - Parameters:
     ///   - frame: The head. Its lengths are filled in here.
     ///   - body: The bytes after the head, fewer than 2³².
-    ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open here.
+    ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open in this
+    ///     process.
     /// - Returns: The result.
     borrowing func send(_ frame: Frame, body: RawSpan = RawSpan(), descriptors: [CInt] = []) -> Sent {
         var frame = frame
         frame.bodyLength = body.byteCount
         frame.descriptorCount = descriptors.count
         let head = frame.encoded
-        // Safe: numbers have no padding, and the span ends before they do.
+        // Safe: numbers have no padding, and the span does not outlive them.
         return send(head: unsafe head.span.bytes, body: body, descriptors: descriptors)
     }
 }

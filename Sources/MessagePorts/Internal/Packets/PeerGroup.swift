@@ -11,7 +11,7 @@ final class PeerGroup: Sendable {
     /// A process, or a user with all of its processes.
     struct Key: Hashable, Sendable {
         let user: UInt32
-        /// 0 for all processes of the user, and for processes that the kernel cannot identify here.
+        /// 0 for all processes of the user, and for processes that the kernel cannot identify to this process.
         let process: CInt
 
         init(_ peer: PeerCredentials) {

@@ -68,7 +68,7 @@ final class PendingRequest: @unchecked Sendable {
         }
     }
 
-    /// Sets the outcome, once.
+    /// Sets the outcome, which is set only once.
     ///
     /// - Returns: The waiter, which the caller wakes once it holds no lock.
     func decide(_ outcome: Outcome) -> Waiter {

@@ -33,7 +33,7 @@ final class MessagePortCore: Sendable {
     /// Only that loop's thread accesses `reads`, `deadlines` and `input`.
     let claim = SharedClaim()
 
-    /// `nonisolated(unsafe)`, these three: guarded by ``claim``.
+    /// `nonisolated(unsafe)`, like the next two: guarded by ``claim``.
     nonisolated(unsafe) let reads = ReadQueue()
     nonisolated(unsafe) let deadlines: PortDeadlines
     nonisolated(unsafe) var input: MessagePortInput?
@@ -207,7 +207,7 @@ final class MessagePortCore: Sendable {
         input.input.leave()
     }
 
-    /// Adds a handler that its loop calls when the port ends, or soon if it has ended already.
+    /// Adds a handler, which its loop calls when the port ends, or soon if the port has ended already.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.listener != nil { state.endCallbacks.add(callback) }
