@@ -42,8 +42,8 @@ extension Connection {
 
     /// Sets the handler that is called when the connection is made.
     ///
-    /// With TLS, this is the end of the hand-shake. Without TLS, the handler is not called for a connection that was created
-    /// from an accepted or connected socket.
+    /// With TLS, the connection is made when the hand-shake is complete. Without TLS, the handler is not called for a connection
+    /// that was created from an accepted or connected socket.
     ///
     /// - Parameter handler: Called once.
     public func onConnect(_ handler: @escaping (Connection) -> Void) {

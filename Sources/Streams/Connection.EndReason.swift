@@ -10,7 +10,7 @@ extension Connection {
         case closed
         /// The peer has ended its stream, and all written bytes have been sent.
         case peerClosed
-        /// The peer has ended its stream inside a frame, or while bytes that the handler had left were still unconsumed.
+        /// The peer has ended its stream inside a frame, or while bytes were left that the handler had not consumed.
         case incompleteInput
         /// The peer has reset the connection, no longer accepts sent bytes, or no longer answers (`ECONNRESET`, `EPIPE`,
         /// `ETIMEDOUT`).

@@ -9,9 +9,9 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// The handler may create a ``Connection`` from the accepted socket, or send the socket to another loop. A run of the loop
-/// inside the handler accepts further connections. While the loop runs none of the listener's modes, connections wait in the
-/// kernel's backlog.
+/// The handler may create a ``Connection`` from the accepted socket, or send the socket to another loop. A run of the loop inside
+/// the handler accepts further connections. While the loop runs in none of the listener's modes, connections wait in the kernel's
+/// backlog.
 ///
 /// When the process is out of descriptors, the listener closes its reserve descriptor, uses the freed number to accept and close
 /// waiting connections one by one, and then pauses; see ``onPause(_:)``.

@@ -15,7 +15,7 @@ struct FrameScanner {
 
     /// The result of a search.
     enum Finding: Equatable {
-        /// A frame, and the number of bytes that it takes with its prefix or line ending.
+        /// The range of a frame, and the number of bytes that the frame occupies with its prefix or line ending.
         case frame(Range<Int>, consumed: Int)
         /// More bytes must arrive first.
         case incomplete

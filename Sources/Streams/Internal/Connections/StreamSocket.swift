@@ -67,7 +67,7 @@ struct StreamSocket: ~Copyable {
         descriptor = -1
     }
 
-    /// True if the filter holds input that the kernel does not report any more.
+    /// True if the filter holds input that the kernel no longer reports.
     var holdsInput: Bool { filter?.holdsInput ?? false }
 
     /// True if the filter holds bytes that the kernel has not accepted.
