@@ -31,7 +31,8 @@ public struct Notification: Sendable {
 
     /// The object or, if its identity is not that of the sender, the payload.
     ///
-    /// The object and the payload share one slot, because a notification must fit into a parcel, in which it reaches another loop.
+    /// The object and the payload share one slot, because a notification must fit into a parcel, in which it is sent to another
+    /// loop.
     private let content: (any AnyObject & Sendable)?
 
     /// The deliveries that the poster waits for; nil if the poster does not wait.
@@ -80,7 +81,7 @@ public struct Notification: Sendable {
         self.line = line
     }
 
-    /// Makes a notification whose object and facts only the module above knows.
+    /// Makes a notification whose contents have types that only the dependent module knows.
     ///
     /// - Parameters:
     ///   - name: The name of the event.
@@ -103,7 +104,8 @@ public struct Notification: Sendable {
 }
 
 extension Notification {
-    /// The contents that a module above keeps in the notification, in types that this module does not know; nil if there are none.
+    /// The contents that a dependent module keeps in the notification, in types that this module does not know; nil if there are
+    /// none.
     package var payload: (any AnyObject & Sendable)? { isPayload ? content : nil }
 
     private var isPayload: Bool {

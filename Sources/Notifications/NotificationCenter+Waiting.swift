@@ -5,8 +5,8 @@ extension NotificationCenter {
     ///
     /// The wait for a delivery ends when the handler has returned, when the notification has been dropped for lack of room or
     /// merged with another notification, or when the observation has been removed before the delivery. The calling thread's own
-    /// loop does not run during the wait; observers on that loop that are called at once need no wait. Even if this method throws,
-    /// the notification has been posted.
+    /// loop does not run during the wait; observers on that loop that are called immediately need no wait. Even if this method
+    /// throws, the notification has been posted.
     ///
     /// - Parameters:
     ///   - notification: The notification.

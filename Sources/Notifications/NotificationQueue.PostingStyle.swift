@@ -5,13 +5,13 @@ extension NotificationQueue {
     ///
     /// > Thread safety: a value.
     public enum PostingStyle: UInt, Sendable {
-        /// Posts the notification when the loop is about to sleep.
+        /// The notification is posted when the loop is about to sleep.
         ///
         /// A run that is about to end does not post the notification; the next run posts it.
         case whenIdle = 1
-        /// Posts the notification in the current pass, after the pass has called its handlers and before the loop sleeps.
+        /// The notification is posted in the current pass, after the pass has called its handlers and before the loop sleeps.
         case asap = 2
-        /// Posts the notification at once.
+        /// The notification is posted immediately.
         case now = 3
     }
 }

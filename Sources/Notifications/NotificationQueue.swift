@@ -69,8 +69,8 @@ public final class NotificationQueue: Sendable {
 
     /// Enqueues a notification to be posted later.
     ///
-    /// If this is called on another thread, the call is passed to the loop, which wakes up for it. The loop carries out the
-    /// call on its own thread when it runs in any mode; with ``PostingStyle/now``, when it runs in one of `modes`. Everything
+    /// If this is called on another thread, the call is passed to the loop, which wakes up for it. The loop carries out the call on
+    /// its own thread when it runs in any mode; with ``PostingStyle/now``, only when it runs in one of `modes`. Everything
     /// described below happens at that time.
     ///
     /// - Parameters:
@@ -107,8 +107,8 @@ public final class NotificationQueue: Sendable {
                 self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
             }
         }
-        // The call is performed in every mode. Otherwise calls that one thread makes for different modes would be carried out in a
-        // different order.
+        // The call is performed in every mode. Otherwise calls that one thread makes for different modes could be carried out in
+        // another order.
         return runLoop.performInEveryMode {
             self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
         }
@@ -128,7 +128,8 @@ public final class NotificationQueue: Sendable {
             unsafe queue.remove(matching: notification, mask)
             if runLoop.isIdleOrRuns(inOneOf: modes) {
                 notificationCenter.post(notification)
-                // True even if the thread is ending and the loop has already released its work.
+                // The notification was posted, so this is true even if the thread is ending and the loop has already discarded its
+                // work.
                 return true
             }
         case .asap: unsafe queue.enqueue(notification, on: queue.asap, mask, survivor, modes)

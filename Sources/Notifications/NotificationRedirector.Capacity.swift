@@ -13,11 +13,11 @@ extension NotificationRedirector {
         ///
         /// > Thread safety: a value.
         public enum Policy: Hashable, Sendable {
-            /// Drops the notification that has waited longest, and accepts the new one.
+            /// The notification that has waited longest is dropped, and the new one is accepted.
             case dropOldest
-            /// Drops the new notification.
+            /// The new notification is dropped.
             case dropNewest
-            /// Blocks the posting thread until there is room, and drops the new notification if this time passes first.
+            /// The posting thread blocks until there is room; if this time passes first, the new notification is dropped.
             ///
             /// The time begins with the post. The thread blocks even if it is running a task. A post on the loop's own thread
             /// never blocks; its notification is accepted beyond the limit.
@@ -32,7 +32,7 @@ extension NotificationRedirector {
         /// Limits the number of notifications that wait.
         ///
         /// - Parameters:
-        ///   - count: The largest number that may wait; at least 1.
+        ///   - count: The maximum number of notifications that may wait; at least 1.
         ///   - policy: The policy for a notification for which there is no room.
         /// - Returns: The capacity.
         public static func bounded(_ count: Int, _ policy: Policy) -> Capacity {

@@ -1,12 +1,12 @@
 public import RunLoops
 internal import Synchronization
 
-/// An object that delivers notifications from any posting thread on the thread of one loop.
+/// An object that delivers notifications on the thread of one loop, whichever thread posts them.
 ///
 /// Each loop has one redirector for all observers and centers. Their notifications share the loop's single queue, and a loop that
 /// is awake is not woken again. Each observer receives the notifications of one posting thread in the order in which that thread
-/// posted them. A post on the loop's own thread is delivered at once if no notification waits for an observer with the same modes;
-/// otherwise it waits its turn, so that it overtakes no earlier notification.
+/// posted them. A post on the loop's own thread is delivered immediately if no notification waits for an observer with the same
+/// modes; otherwise it waits its turn, so that it overtakes no earlier notification.
 ///
 /// You rarely use a redirector directly; ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` uses it
 /// for you.
@@ -23,8 +23,9 @@ public final class NotificationRedirector: Sendable {
     /// The lanes of the observers, one for each list of modes.
     private let lanes = Guarded<[DeliveryLane]>([])
     private let undelivered = Atomic<Int>(0)
-    /// The number of observers that have not been destroyed, and of notifications that they dropped.
+    /// The number of observers that have not been destroyed.
     let observerCount = Atomic<Int>(0)
+    /// The number of notifications that observers have dropped.
     let dropped = Atomic<Int>(0)
 
     /// Returns the redirector of a loop.
@@ -66,7 +67,7 @@ public final class NotificationRedirector: Sendable {
     /// The number of lanes that the redirector keeps.
     var laneCount: Int { lanes.withLock { $0.count } }
 
-    /// True if a post on the calling thread may be delivered at once.
+    /// True if a post on the calling thread may be delivered immediately.
     func mayDeliverAtOnce(_ lane: DeliveryLane) -> Bool {
         runLoop.isCurrent && lane.isEmpty && runLoop.isIdleOrRuns(inOneOf: lane.modes)
     }

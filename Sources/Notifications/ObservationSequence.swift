@@ -21,11 +21,11 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
     ///
     /// > Thread safety: a value.
     public enum BufferingPolicy: Hashable, Sendable {
-        /// Buffers all elements; if the task is too slow, they take up more and more memory.
+        /// All elements are buffered; if the task is too slow, they take up more and more memory.
         case unbounded
-        /// Buffers the oldest elements, up to this number (at least 1), and drops newer ones.
+        /// The oldest elements are buffered, up to this number (at least 1), and newer ones are dropped.
         case oldest(Int)
-        /// Buffers the newest elements, up to this number (at least 1), and drops older ones.
+        /// The newest elements are buffered, up to this number (at least 1), and older ones are dropped.
         case newest(Int)
     }
 
@@ -119,7 +119,7 @@ extension ObservationSequence {
 extension ObservationSequence.Iterator: Sendable {}
 
 extension NotificationCenter {
-    /// Returns a sequence of notifications to await.
+    /// Returns an asynchronous sequence of notifications.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
@@ -137,13 +137,13 @@ extension NotificationCenter {
         let subject = object.map { WeakReference($0) }
         return ObservationSequence(bufferingPolicy: bufferingPolicy) { [weak self] handler in
             guard let subject else { return self?.addObserver(forName: name, using: handler) }
-            // The object has been destroyed and posts nothing more, and notifications of other objects are not wanted.
+            // If the object has been destroyed, nothing more is posted for it, and notifications of other objects are not wanted.
             guard let object = subject.sendable else { return nil }
             return self?.addObserver(forName: name, object: object, using: handler)
         }
     }
 
-    /// Returns a sequence of messages of a type to await.
+    /// Returns an asynchronous sequence of messages of a type.
     ///
     /// - Parameters:
     ///   - subject: The object whose messages to observe; nil for messages with any subject, or without one. The subject is not

@@ -1,8 +1,8 @@
-/// The contents of a notification under separate names, for a module that adds members with the usual names in Foundation's types.
+/// The contents of a notification under other names, for a module that adds `object` and `userInfo` with Foundation's types.
 extension Notification {
-    /// ``Notification/object`` of this module.
+    /// The object, as in ``Notification/object`` of this module.
     package var sendableObject: (any AnyObject & Sendable)? { object }
 
-    /// ``Notification/userInfo`` of this module.
+    /// The facts, as in ``Notification/userInfo`` of this module.
     package var sendableFacts: [String: any Sendable] { userInfo }
 }

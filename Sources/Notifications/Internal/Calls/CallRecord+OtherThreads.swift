@@ -42,8 +42,8 @@ extension CallRecord {
         // a removal that other threads may wait for.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
-        // A look-up takes a few nanoseconds, unless its thread has lost its processor. If this is a real-time thread and has
-        // taken that processor, yielding would never give the processor back, so this thread sleeps after some attempts.
+        // A look-up takes a few nanoseconds, unless its thread was preempted. If the calling thread is a real-time thread that has
+        // preempted it, `sched_yield` would never let that thread continue, so the calling thread sleeps after some attempts.
         while unsafe storage.pointee.lookUps.load(ordering: .acquiring) == seen {
             attempts += 1
             if attempts < 100 { sched_yield() } else { usleep(50) }

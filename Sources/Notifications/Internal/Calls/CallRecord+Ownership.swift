@@ -21,7 +21,7 @@ extension CallRecord {
 
     // MARK: - Taking a record
 
-    /// Takes a record for the calling thread, and makes one if none is free.
+    /// Takes a free record for the calling thread, or makes one if none is free.
     @inline(never)
     static func take(outer: CallRecord?) -> CallRecord {
         let record = takeFree() ?? make()
@@ -41,7 +41,8 @@ extension CallRecord {
     }
 
     private static func make() -> CallRecord {
-        // A wait for the end of a call is a wait for the thread that makes the call.
+        // The wait graph needs to know which calls a thread is making: a wait for the end of a call is a wait for the thread that
+        // makes the call.
         ThreadWait.callsHere.withLock { $0 = WaitTargetSource { callsOfThisThread.map { .call($0) } } }
         if atFork != 0 { fatalError("pthread_atfork: errno \(atFork)") }
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 128, alignment: 128)
@@ -68,8 +69,8 @@ extension CallRecord {
     /// Withdraws all calls and look-ups of a thread that has ended, and makes the record free for another thread.
     private func reset() {
         unsafe storage.pointee.depth = 0
-        // This is a `while` loop, because for a range an unoptimized build may have to ask the runtime for types for the first
-        // time, and in a forked child the runtime's locks can be held forever.
+        // This is a `while` loop, because in an unoptimized build a `for` loop over a range can make the runtime look up type
+        // metadata, and in a forked child the runtime's locks can be held forever.
         var index = 0
         while index < CallRecord.capacity {
             unsafe storage.pointee.calls[index].store(0, ordering: .releasing)
@@ -89,7 +90,7 @@ extension CallRecord {
             unsafe Unmanaged<Observation>.fromOpaque($0).takeUnretainedValue()
         }
         var next = ofThisThread
-        // An object that is released below can post, and then takes another record.
+        // If an object that is released below posts, that post takes another record.
         runloops_thread_set_calls(nil)
         while let record = next {
             next = unsafe record.storage.pointee.outer
@@ -100,8 +101,8 @@ extension CallRecord {
 
     /// The key whose destructor gives back the records of an ending thread.
     ///
-    /// If another destructor runs later and posts, it takes a record again. If this happens in the last round of destructors,
-    /// that record stays taken and is lost.
+    /// If another destructor runs later and posts, the thread takes a record again. If that happens in the last round of
+    /// destructors, that record stays taken and is lost.
     private static let threadEndKey: pthread_key_t = {
         var key = pthread_key_t()
         // Safe: the key is ours, and the destructor is a C function that ignores its argument.
@@ -116,8 +117,8 @@ extension CallRecord {
 
     /// The result of registering the handler that runs first in a forked child; evaluated once.
     private static let atFork = {
-        // The list is initialized before the handler is registered. Otherwise a child could wait forever for another thread of its
-        // parent that was initializing the list.
+        // The list is initialized before the handler is registered. Otherwise a child could wait forever for a thread that was
+        // initializing the list and that exists only in the parent.
         _ = newest
         return pthread_atfork(nil, nil) { forgetOtherThreads() }
     }()

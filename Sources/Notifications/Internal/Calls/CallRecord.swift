@@ -13,7 +13,7 @@ internal import Synchronization
 /// replaced can be freed.
 ///
 /// Records pass from thread to thread and are never freed, so they can be read at any time. Apart from deeply nested calls, the
-/// number of records is the largest number of threads that have ever posted at once.
+/// number of records is the largest number of threads that have ever been posting at the same time.
 ///
 /// > Thread safety: ``isCalledByAnyThread(_:)`` and ``waitForReaders()`` from any thread; the rest from the thread that owns
 /// > the record.

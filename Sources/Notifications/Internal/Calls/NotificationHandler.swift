@@ -1,7 +1,7 @@
 /// The handler of an observation of notifications.
 ///
-/// This is an object, because a closure that is a constant of an object is called without counting a reference to it. The class
-/// is not generic, because a closure in a generic object is called through another closure.
+/// The closure is a constant property of an object, because such a closure is called without being retained. The class is not
+/// generic, because a closure in an object of a generic class is called through a second closure.
 final class NotificationHandler {
     let body: (Notification) -> Void
     init(_ body: @escaping (Notification) -> Void) { self.body = body }

@@ -1,7 +1,9 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The removal of an observation, which settles when its last call has returned.
+/// The removal of an observation.
+///
+/// A removed observation settles when its last call has returned.
 extension Observation {
     @inline(__always)
     final var state: ObservationState { ObservationState(rawValue: stateBits.load(ordering: .acquiring)) }
@@ -56,7 +58,7 @@ extension Observation {
         for waiter in waiters { waiter() }
     }
 
-    /// Calls `waiter` when no call is running, perhaps at once.
+    /// Calls `waiter` when no call is running, perhaps before this returns.
     ///
     /// Call this after ``remove()``.
     final func whenFinished(_ waiter: @escaping @Sendable () -> Void) {
@@ -69,6 +71,6 @@ extension Observation {
         if hasCome { waiter() } else if isRemoved { settle() }
     }
 
-    /// The number of waits for the last call that have begun and not ended.
+    /// The number of unfinished waits for the end of the last call.
     final var waiterCount: Int { end.withLock { $0.waiters.count } }
 }

@@ -43,7 +43,7 @@ struct CoalescingTable {
 
     /// The largest number of buckets that a successful search looks at.
     ///
-    /// Computing this number looks at all buckets.
+    /// The getter visits all buckets.
     var longestSearch: Int {
         buckets.indices.reduce(0) { longest, bucket in
             buckets[bucket].hash == 0

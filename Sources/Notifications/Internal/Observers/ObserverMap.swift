@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Synchronization
 
-/// A map from each key to the key's observations, which many threads can use at once through read-copy-update.
+/// A map from each key to the key's observations, which many threads can use at the same time through read-copy-update.
 ///
 /// The keys are spread over shards, so threads that add or remove observations rarely wait for each other. A post takes no lock: it
 /// looks up the key in a table that can change meanwhile, and takes one reference to the list that it finds. A list or table that
@@ -15,9 +15,9 @@ internal import Synchronization
 final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     /// A part of the map, alone on a pair of cache lines, because processors fetch cache lines in pairs.
     ///
-    /// A thread that changes the table, or a list in it, holds the fork lock of the shard's address, so a forked child may add and
-    /// remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on separate cache
-    /// lines.
+    /// A thread that changes the table, or a list in it, holds the fork lock that belongs to the shard's address, so a forked child
+    /// may add and remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on
+    /// separate cache lines.
     struct Shard: ~Copyable {
         /// The address of the table, to which the shard has a reference; 0 for none.
         let table = Atomic<UInt>(0)
@@ -33,7 +33,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
 
     /// The number of keys that have observations.
     ///
-    /// While this is 0, a look-up returns at once, without reading a table.
+    /// While this is 0, a look-up returns immediately, without reading a table.
     let keyCount = Atomic<Int>(0)
 
     /// Makes an empty map.

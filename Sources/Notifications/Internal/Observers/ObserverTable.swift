@@ -53,7 +53,7 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
         return address > Self.takenOut ? ObserverList(address: address) : nil
     }
 
-    /// The bucket that has a key, or that the key would fill.
+    /// The bucket that holds a key, or the empty bucket that the key would fill.
     @inline(__always)
     private func bucket(of key: Key) -> Int {
         var bucket = Int(truncatingIfNeeded: key.spreadHash) & mask

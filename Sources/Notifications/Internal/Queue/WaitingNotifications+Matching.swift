@@ -4,7 +4,7 @@ extension WaitingNotifications {
 
     /// The largest number of buckets that a successful search looks at.
     ///
-    /// Computing this number looks at all buckets.
+    /// The getter visits all buckets.
     var longestSearch: Int { tables.indices.reduce(0) { max($0, tables[$1]?.longestSearch ?? 0) } }
 
     /// Returns the ticket of the oldest waiting notification that matches; nil if there is none, or if the mask is empty.

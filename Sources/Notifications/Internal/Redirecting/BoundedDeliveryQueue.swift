@@ -16,7 +16,8 @@ struct BoundedDeliveryQueue {
     private var firstNumber = 0
     /// The keys of the notifications that wait for a coalescing observer.
     private var keys: Set<CoalescingKey> = []
-    /// The deliveries to an unlimited observer that are on their way and that posters wait for.
+    /// For an unlimited observer, the notifications that are on their way while their posters wait, keyed by the identity of the
+    /// delivery.
     private var awaited: [ObjectIdentifier: Notification] = [:]
     /// The gates of the posters that wait for room.
     ///
@@ -27,17 +28,17 @@ struct BoundedDeliveryQueue {
 
     /// The next step of a poster.
     enum Step {
-        /// Send the loop the delivery with this number, because the notification was accepted.
+        /// The notification was accepted, and the poster sends the loop the delivery with this number.
         case send(Int)
-        /// Drop this notification, which was the oldest, because the new one was accepted in its place.
+        /// The new notification was accepted in place of this one, which was the oldest and which the poster drops.
         case dropOldest(Notification)
-        /// Drop the new notification.
+        /// There is no room, and the poster drops the new notification.
         case dropNew
-        /// Do nothing, because a matching notification is waiting, and is delivered in place of the new one.
+        /// A matching notification is waiting and is delivered in place of the new one, so the poster does nothing.
         case merged
-        /// Wait at the gate, then offer the notification again.
+        /// There is no room, and the poster waits at its gate, then offers the notification again.
         case wait
-        /// Do nothing, because the observer was removed while the post was under way.
+        /// The observer was removed while the post was under way, so the poster does nothing.
         case removed
     }
 
@@ -73,7 +74,7 @@ struct BoundedDeliveryQueue {
         return .send(firstNumber + waiting.count - 1)
     }
 
-    /// A notification that a delivery delivers.
+    /// The next notification that a delivery delivers.
     struct Next {
         let notification: Notification
         /// The gate of a poster for which there is room now, if any.
@@ -104,15 +105,15 @@ struct BoundedDeliveryQueue {
     /// Removes a poster that has stopped waiting.
     ///
     /// - Parameter gate: The gate at which the poster waited.
-    /// - Returns: The gate of the next poster, which gets the room instead, if this poster's gate was opened at the same moment;
-    ///   nil if this poster's gate was not opened, or if no other poster waits.
+    /// - Returns: If this poster's gate was opened meanwhile, the gate of the next poster, which gets the room instead. Nil if this
+    ///   poster's gate was not opened, or if no other poster waits.
     mutating func leave(_ gate: ThreadGate) -> ThreadGate? {
         guard let index = gates.firstIndex(where: { $0 === gate }) else { return gates.popFirst() }
         gates.remove(at: index)
         return nil
     }
 
-    /// Adds a delivery to an unlimited observer that a poster waits for.
+    /// Records that a poster waits for a delivery to an unlimited observer.
     ///
     /// - Returns: False if the observer was removed, so that there is nothing to wait for.
     mutating func addAwaited(_ id: ObjectIdentifier, _ notification: Notification) -> Bool {
@@ -121,7 +122,7 @@ struct BoundedDeliveryQueue {
         return true
     }
 
-    /// Removes a delivery that has ended.
+    /// Removes the record that a poster waits for a delivery, because the delivery has ended.
     ///
     /// - Returns: False if the poster no longer waits for the delivery.
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
@@ -139,7 +140,7 @@ struct BoundedDeliveryQueue {
             self = BoundedDeliveryQueue()
             isClosed = true
         }
-        // This is not `Array(gates)`, because that writes to the empty array that all threads share if the deque is empty.
+        // This is not `Array(gates)`, because for an empty deque that would write to the empty array that all threads share.
         return (gates.map { $0 }, waiting.map { $0 } + awaited.values.map { $0 })
     }
 }

@@ -1,8 +1,8 @@
 /// A notification on its way to an unlimited observer on a loop; a value in the loop's queue.
 ///
-/// It refers to its observer without counting the reference, because the poster and the loop would both write the reference count
-/// for each notification. The observer stays alive until all deliveries that were sent to it have arrived or were discarded
-/// (``RedirectedObserver/outliveDeliveries()``).
+/// It refers to its observer without counting the reference, because otherwise the poster and the loop would both write the
+/// reference count for each notification. The observer stays alive until all deliveries that were sent to it have arrived or were
+/// discarded (``RedirectedObserver/outliveDeliveries()``).
 ///
 /// `@safe`, because the observer stays alive.
 @safe
@@ -16,9 +16,9 @@ struct Delivery: ~Copyable, Sendable {
     }
 
     private func arrive() {
-        // This takes a counted reference, because the handler can run the loop, and that run can process the block that the
-        // observer has sent behind this delivery to stay alive. The reference is taken before `hasArrived`, which tells other
-        // threads that the delivery no longer refers to the observer.
+        // This takes a counted reference. Otherwise the observer could be destroyed too early: the handler can run the loop, and
+        // that run can perform the block that the observer sent after this delivery to stay alive. The reference is taken before
+        // `hasArrived`, which tells other threads that the delivery no longer refers to the observer.
         let observer = unsafe observer.takeUnretainedValue()
         observer.lane.hasArrived()
         observer.deliver(notification)

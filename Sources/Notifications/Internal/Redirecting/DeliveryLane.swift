@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// A lane to one loop, which is shared by all observers that are called in the same modes.
+/// The path of deliveries to one loop, shared by all observers that are called in the same modes.
 ///
 /// The lane counts the deliveries that are under way, so that a post on the loop's own thread does not overtake them.
 final class DeliveryLane: Sendable {
@@ -11,7 +11,7 @@ final class DeliveryLane: Sendable {
 
     /// The number of deliveries that were sent, by any thread.
     private let sent = Atomic<Int>(0)
-    /// Separates `arrived` from the cache lines that posters write.
+    /// Padding that keeps `arrived` off the cache lines that posters write.
     ///
     /// The padding fills two lines, because processors fetch cache lines in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
@@ -40,8 +40,8 @@ final class DeliveryLane: Sendable {
     /// - Parameters:
     ///   - parcel: The delivery.
     ///   - runLoop: The loop.
-    ///   - end: Takes the delivery out of the address that is passed to it. It is called with true on the loop's thread, or
-    ///     with false if the loop has ended.
+    ///   - end: Moves the delivery out of the address that it receives. It is called with true on the loop's thread, or with false
+    ///     if the loop has ended.
     @inline(__always)
     func sendAnnounced<Parcel: Sendable & ~Copyable>(
         _ parcel: consuming Parcel, to runLoop: RunLoop,

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RunLoops
 
-/// The deliveries of one notification that its poster waits for, counted until the last one has ended.
+/// The deliveries of one notification whose poster waits for them, counted until the last one has ended.
 final class PendingDeliveries: Sendable {
     private let contents = Guarded(Contents())
     private let gate = ThreadGate()

@@ -39,8 +39,8 @@ private final class ReleaseOnLoop: Sendable {
 
     /// Calls the body if the block has not run, which happens if the loop has ended or is ending.
     ///
-    /// If the loop is ending, it releases the objects that it keeps to the end on its own thread, as its last step, and the body
-    /// runs then.
+    /// If the loop is ending, the body runs when the loop, as its last step and on its own thread, releases the objects that it
+    /// keeps to the end.
     deinit {
         if hasRun.load(ordering: .acquiring) { return }
         if runLoop.isCurrent { body() } else { runLoop.keepToTheEnd(RunOnDestruction(body)) }

@@ -11,7 +11,7 @@ extension RedirectedObserver {
         finish(notification)
     }
 
-    /// Delivers a notification that a poster waits for, even if the poster has stopped waiting.
+    /// Delivers a notification whose poster waits for the delivery, or has stopped waiting.
     func deliver(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         let isAwaited = queue.withLock { $0.removeAwaited(id) }
         if isAwaited { deliverAwaited(notification) } else { call(notification) }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The part of an observer on a loop that runs on posting threads.
 extension RedirectedObserver {
-    /// Calls the handler at once, or sends the loop a delivery of the notification.
+    /// Calls the handler immediately, or sends the loop a delivery of the notification.
     func take(_ notification: Notification) {
         if redirector.mayDeliverAtOnce(lane) { return call(notification) }
         notification.pendingDeliveries?.begin(on: redirector.runLoop)

@@ -12,8 +12,8 @@ extension RedirectedObserver {
 
     /// Removes the observer, so that after this no call of the handler starts and no poster waits for room.
     func remove() {
-        // In a forked child nothing waits to be delivered, and a lock that another thread of the parent held stays locked, so
-        // no lock is taken.
+        // In a forked child nothing waits to be delivered, and a lock that another thread of the parent held stays locked, so this
+        // takes no lock.
         if Fork.isChild { return _ = observation.remove() }
         wasRemoved.store(true, ordering: .releasing)
         end()
@@ -39,9 +39,9 @@ extension RedirectedObserver {
     func outliveDeliveries() {
         // In a forked child no delivery arrives.
         if Fork.isChild { return }
-        // Deliveries to an observer with a capacity count their references to it. Even if the lane is empty, this must not
-        // return here: a delivery that has just arrived may not have counted its reference yet, because the compiler may move
-        // the retain to a point after `hasArrived`.
+        // Deliveries to an observer with a capacity count their references to it, so only an unlimited observer needs the block. It
+        // needs the block even if the lane is empty: a delivery that has just arrived may not have counted its reference yet,
+        // because the compiler may move the retain to a point after `hasArrived`.
         guard case .unlimited = capacity.kind else { return }
         let runLoop = redirector.runLoop
         // If the loop's thread is ending, it may still be discarding deliveries, so the loop keeps this observer to the end.

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// An observer on a loop, responsible for all steps between the post and the call of the handler on the loop's thread.
 final class RedirectedObserver: DeliveryTarget {
-    /// Separates the properties that posters read from the cache lines of the reference count.
+    /// Padding that keeps the reference count off the cache lines of the properties that posters read.
     ///
     /// The loop's thread writes the reference count for each delivery. The object's header and the padding fill two lines, because
     /// processors fetch cache lines in pairs.
@@ -27,7 +27,7 @@ final class RedirectedObserver: DeliveryTarget {
     /// It is set to nil when the observer ends, because the registration refers back to the observer.
     let registration = Guarded<Registration?>(nil)
 
-    /// Separates `delivered` from the cache lines that posters use.
+    /// Padding that keeps `delivered` off the cache lines that posters use.
     private let deliveredPadding = InlineArray<16, UInt64>(repeating: 0)
     /// The number of calls of the handler; only the loop's thread writes it.
     let delivered = Atomic<Int>(0)
