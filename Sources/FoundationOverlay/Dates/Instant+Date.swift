@@ -2,9 +2,9 @@ internal import Foundation
 internal import RunLoops
 
 extension ContinuousClock.Instant {
-    /// Makes the instant that a date means according to the current wall clock, in whole nanoseconds.
+    /// Makes the instant of a date according to the current wall clock, in whole nanoseconds.
     ///
-    /// A date that is further away than the loop can wait, some 292 years, becomes the distant future or the distant past.
+    /// A date that is 9 × 10⁹ seconds (some 285 years) away or more becomes the distant future or the distant past.
     ///
     /// - Parameters:
     ///   - date: The date.
@@ -23,26 +23,26 @@ extension ContinuousClock.Instant {
     }
 }
 
-/// A date of the wall clock, and the instant that it meant when it was set.
+/// A date of the wall clock, and the instant to which it corresponded when it was set.
 ///
 /// The pair never changes.
 final class WallClockDate {
     private let date: Date
     private let instant: ContinuousClock.Instant
 
-    /// Makes the pair of a date that was set.
+    /// Makes the pair from a date that was set and its instant.
     init(_ date: Date, meaning instant: ContinuousClock.Instant) {
         self.date = date
         self.instant = instant
     }
 
-    /// Makes the pair of an instant and its date according to the current wall clock.
+    /// Makes the pair from an instant and its date according to the current wall clock.
     convenience init(at instant: ContinuousClock.Instant) {
         let left = ContinuousClock.Instant.now.duration(to: instant)
         self.init(Date(timeIntervalSinceNow: left.interval), meaning: instant)
     }
 
-    /// The date of an instant: exactly the date that was set, if the instant is that of the pair.
+    /// Returns the date of an instant; if the instant is that of the pair, exactly the date that was set.
     func date(of other: ContinuousClock.Instant) -> Date {
         if other == instant { return date }
         if other == .distantFuture { return .distantFuture }

@@ -2,9 +2,9 @@ internal import Foundation
 internal import RunLoops
 
 extension Duration {
-    /// Makes the duration of an interval in seconds, in whole nanoseconds.
+    /// Makes a duration from an interval in seconds, rounded to whole nanoseconds.
     ///
-    /// An interval that is longer than the loop can wait, some 292 years, is shortened to that.
+    /// An interval that is longer than a loop can wait is shortened to that time, some 292 years.
     ///
     /// - Parameters:
     ///   - interval: The interval.
@@ -14,7 +14,7 @@ extension Duration {
         self = .nanoseconds(Int64(exactly: (interval * 1e9).rounded()) ?? (interval < 0 ? .min : .max))
     }
 
-    /// The interval in seconds, exactly the number of whole nanoseconds divided by 10⁹.
+    /// The duration in seconds, exactly the number of its whole nanoseconds divided by 10⁹.
     var interval: TimeInterval {
         let nanoseconds = attoseconds / 1_000_000_000
         return TimeInterval(Int64(clamping: nanoseconds)) / 1e9

@@ -8,16 +8,16 @@ public import RunLoops
 /// ```
 ///
 /// While Foundation's loop runs, as in `Process.waitUntilExit` or the `wait` of XCTest, the timers, ports, sources and blocks of
-/// this package are served. While the loop of this package runs, the timers, streams and performs of Foundation are served. The
-/// bridge serves the default mode of each, while the other one runs in a common mode. Neither loop polls: an idle thread is not
-/// woken.
+/// this package are served. While the loop of this package runs, the timers, streams and performed blocks of Foundation are served.
+/// The bridge serves the default mode of each loop while the other loop runs in a common mode. Neither loop polls: an idle thread
+/// is not woken.
 ///
 /// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. It is an input of
 /// both loops, so no run ends because its mode has no inputs.
 ///
 /// `@safe`: the link to Foundation's loop is used on the bridge's thread only, and only until it is ended, which happens once.
 ///
-/// > Thread safety: the thread that has made it only.
+/// > Thread safety: only the thread that made the bridge.
 @safe
 public final class LoopBridge {
     /// A run on the thread's stack.
@@ -36,11 +36,11 @@ public final class LoopBridge {
     /// The epoll set in which Foundation's loop waits in its default mode.
     private var hostSet: CInt = -1
     private var observer: RunLoop.Observer?
-    /// Keeps a run of our loop from ending because its mode has no inputs.
+    /// A source that keeps a run of our loop from ending because its mode has no other inputs.
     private let anchor = ManualSource {}
-    /// The source of Foundation's set; nil unless our loop waits for both.
+    /// The source that watches Foundation's set; nil unless our loop waits for both loops.
     private var source: DescriptorSource?
-    /// True while Foundation's loop waits for both.
+    /// True while Foundation's loop waits for both loops.
     private var watchesGuest = false
     /// The runs on the thread's stack, the innermost one last.
     private var runs: [Run] = []
@@ -51,8 +51,8 @@ public final class LoopBridge {
 
     /// Connects the loops of the calling thread.
     ///
-    /// - Throws: `SystemError` if `/proc/self/fdinfo` cannot be read, which the bridge needs to find the set that Foundation's loop
-    ///   waits in.
+    /// - Throws: `SystemError` if `/proc/self/fdinfo` cannot be read, which the bridge needs to find the epoll set in which
+    ///   Foundation's loop waits.
     public init() throws(SystemError) {
         loop = .current
         guest = try RunLoop.Guest()
@@ -113,7 +113,8 @@ public final class LoopBridge {
         }
     }
 
-    /// True if no handler of our loop is on the stack: otherwise, a run of our loop waits for that handler to return.
+    /// True if the innermost run is one of Foundation's loop and no run of our loop is on the stack, because such a run waits for
+    /// its handler to return.
     private var mayServeGuest: Bool {
         runs.last == .foundations && !runs.contains(.ours) && !runs.contains(.guestPass)
     }
@@ -142,11 +143,11 @@ public final class LoopBridge {
     /// Serves Foundation's loop without waiting.
     private func pollFoundation() {
         guard runs.last == .ours else { return }
-        // A source that always has more must not hold up our loop.
+        // The number of polls is limited, so that a source that always has more work does not hold up our loop.
         for _ in 0..<64 {
             beginsPoll = true
             let hasMore = runloops_foundation_poll()
-            // A loop that has nothing to serve does not begin a run.
+            // If Foundation's loop has nothing to serve, it begins no run, so the flag is still set.
             beginsPoll = false
             if !hasMore { return }
         }
@@ -157,7 +158,7 @@ public final class LoopBridge {
 
     /// Makes the loop that waits watch the other loop, and ends the watch in the other direction.
     ///
-    /// Both directions at once are impossible: the kernel allows no cycle of epoll sets.
+    /// Both directions at the same time are impossible: the kernel allows no cycle of epoll sets.
     private func watch() {
         guard let link = unsafe link else { return }
         let isOurs = runs.last == .ours || runs.last == .poll

@@ -8,7 +8,7 @@ public import class RunLoops.RunLoop
 
 /// An object that keeps a mode of a loop alive, and to which subclasses add inputs of their own.
 ///
-/// A loop returns from a run whose mode holds nothing. A port in the mode prevents that:
+/// A run ends if its mode is empty. A port in the mode prevents that:
 ///
 /// ```swift
 /// RunLoop.current.add(Port(), forMode: .default)
@@ -19,7 +19,7 @@ public import class RunLoops.RunLoop
 ///
 /// > Thread safety: ``isValid`` and ``invalidate()`` from any thread; the rest on the loop's own thread.
 open class Port: NSObject {
-    /// The name of the notification that a port has become invalid, with the port as its object.
+    /// The name of the notification that a port posts when it becomes invalid, with the port as the object.
     public static let didBecomeInvalidNotification = Notification.Name("NSPortDidBecomeInvalidNotification")
 
     private let signals = RunLoops.Port<Void>()
@@ -30,7 +30,7 @@ open class Port: NSObject {
     /// True until the port is invalidated.
     open var isValid: Bool { signals.isValid }
 
-    /// Permanently removes the port from its loop, and posts ``didBecomeInvalidNotification`` on this thread.
+    /// Permanently removes the port from its loop, and posts ``didBecomeInvalidNotification`` on the calling thread.
     ///
     /// Calling it again does nothing.
     open func invalidate() {

@@ -5,7 +5,7 @@ public import class RunLoops.RunLoop
 
 /// Runs with a date as the deadline, which is converted to an instant when the run begins.
 extension RunLoop {
-    /// Runs in the default mode until a date, until the loop is stopped, or until the mode holds nothing any more.
+    /// Runs in the default mode until a date, until the loop is stopped, or until the mode is empty.
     ///
     /// - Parameter limitDate: The date at which the run ends. If it has passed, the run makes one pass.
     ///
@@ -21,7 +21,7 @@ extension RunLoop {
     /// - Parameters:
     ///   - mode: The mode to run in; not `.common`.
     ///   - limitDate: The date at which the run ends if nothing was served.
-    /// - Returns: False if the run could not begin, because the mode holds nothing.
+    /// - Returns: False if the run could not begin because the mode is empty.
     ///
     /// > Thread safety: the loop's own thread only.
     @_disfavoredOverload
@@ -48,7 +48,7 @@ extension RunLoop {
     ///
     /// - Parameter mode: The mode; not `.common`.
     /// - Returns: The date, according to the current wall clock, at which the mode's next timer fires; `Date.distantFuture` if the
-    ///   mode has no timer, or nil if the mode holds nothing.
+    ///   mode has no timer, or nil if the mode is empty.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")

@@ -7,11 +7,11 @@ internal import class Notifications.NotificationCenter
 
 /// Posts the notifications of Foundation's default center in the default center of this package.
 ///
-/// The forwarding of a name begins when the program first uses it as a name of Foundation's. The forwarding of all names begins
+/// The forwarding of a name begins when the program first uses it as one of Foundation's names. The forwarding of all names begins
 /// when the program first registers an observer of every name. One observer of every name for both cases would be simpler, but then
 /// Foundation's center ends the program when a typed message is posted there.
 ///
-/// Nothing is forwarded automatically in the other direction, so that no notification returns.
+/// Nothing is forwarded automatically in the other direction, so that no notification comes back.
 final class FoundationForwarder: Sendable {
     static let shared = FoundationForwarder()
 

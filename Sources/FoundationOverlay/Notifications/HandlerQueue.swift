@@ -3,11 +3,11 @@ internal import Notifications
 
 internal import struct Notifications.Notification
 
-/// Calls the handlers of observers that have an operation queue, while the post waits for them.
+/// The calls of handlers whose observers have an operation queue; the post waits for each call.
 enum HandlerQueue {
     /// Calls a handler in an operation of a queue, and waits until it has returned.
     ///
-    /// If the caller is itself in an operation of the queue, the handler is called at once, because the queue may be waiting for
+    /// If the caller is itself in an operation of the queue, the handler is called directly, because the queue may be waiting for
     /// that operation.
     static func call(
         _ handler: @escaping @Sendable (Notification) -> Void, with notification: Notification,
@@ -29,8 +29,8 @@ enum HandlerQueue {
             in: .main)
     }
 
-    /// True on the main thread and, if the program has given up that thread, in blocks of the main dispatch queue on any other
-    /// thread.
+    /// True on the main thread and, if the program has given up that thread, as with `dispatchMain()`, in blocks of the main
+    /// dispatch queue on any other thread.
     private static var isMain: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
     }

@@ -13,8 +13,8 @@ extension NotificationCenter {
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
     ///   - object: The object whose notifications to observe: an instance of a class is compared by identity, a hashable value by
-    ///     equality. Nil for notifications with any object and with none. The center does not keep an instance alive, and does not
-    ///     call the handler after the instance has been destroyed.
+    ///     equality. Nil for notifications with any object, or without one. The center does not keep an instance alive, and does
+    ///     not call the handler after the instance has been destroyed.
     ///   - queue: The queue; nil for the posting thread.
     ///   - block: Called with each notification.
     /// - Returns: A token.
@@ -91,7 +91,7 @@ extension NotificationCenter {
         return addObserver(forName: Notification.Name(name), object: object, queue: queue, using: block)
     }
 
-    /// Registers a handler under the identity of any object.
+    /// Registers a handler for notifications with an object of any type.
     private func observe(
         _ name: Notification.Name?, _ object: Any?, _ handler: @escaping @Sendable (Notification) -> Void
     ) -> ObserverToken {

@@ -24,8 +24,8 @@ extension NotificationCenter {
 
     /// Makes a notification, and posts it.
     ///
-    /// This is the same method without the parameters for diagnostics. References by labels and protocols that a center conforms to
-    /// need it.
+    /// This is the same method without the parameters for diagnostics. A reference to the method by its labels needs it, and so
+    /// does the conformance of a center to a protocol that requires the method.
     ///
     /// - Parameters:
     ///   - name: The name of the event.
@@ -40,8 +40,8 @@ extension NotificationCenter {
 
     /// Posts a notification under a name of Foundation's.
     ///
-    /// The default center posts it in Foundation's default center, from which it is forwarded to the observers of this center,
-    /// once.
+    /// The default center posts the notification in Foundation's default center, from which it is forwarded once to the observers
+    /// of this center.
     ///
     /// - Parameters:
     ///   - name: The name of the event.

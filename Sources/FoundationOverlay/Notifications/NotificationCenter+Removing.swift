@@ -21,7 +21,7 @@ extension NotificationCenter {
     ///   - observer: The token that `addObserver` has returned, whose observation ends regardless of the name and object; or the
     ///     object that was registered.
     ///   - name: The name that the object was registered with; nil for any name.
-    ///   - object: The object whose notifications it was registered for; nil for any object.
+    ///   - object: The object whose notifications the observer was registered for; nil for any object.
     ///
     /// > Thread safety: any thread.
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
@@ -39,7 +39,7 @@ extension NotificationCenter {
     /// - Parameters:
     ///   - observer: The token that `addObserver` has returned, or the object that was registered.
     ///   - name: The name that the object was registered with.
-    ///   - object: The object whose notifications it was registered for; nil for any object.
+    ///   - object: The object whose notifications the observer was registered for; nil for any object.
     ///
     /// > Thread safety: any thread.
     @_disfavoredOverload

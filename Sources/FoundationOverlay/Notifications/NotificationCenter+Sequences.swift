@@ -5,13 +5,13 @@ public import struct Notifications.Notification
 public import class Notifications.NotificationCenter
 
 extension NotificationCenter {
-    /// Returns a sequence of notifications to await.
+    /// Returns an asynchronous sequence of notifications.
     ///
-    /// Notifications that arrive while the task is busy are kept, however many there are.
+    /// Notifications that arrive while the task is busy are buffered, however many there are.
     ///
     /// - Parameters:
     ///   - name: The name to observe.
-    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one.
     /// - Returns: The sequence.
     ///
     /// > Thread safety: any thread.
@@ -21,11 +21,11 @@ extension NotificationCenter {
         notifications(named: name, object: object, bufferingPolicy: .unbounded)
     }
 
-    /// Returns a sequence of notifications of a name of Foundation's to await.
+    /// Returns an asynchronous sequence of notifications with a name of Foundation's.
     ///
     /// - Parameters:
     ///   - name: The name to observe.
-    ///   - object: The object whose notifications to observe; nil for notifications with any object and with none.
+    ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one.
     /// - Returns: The sequence.
     ///
     /// > Thread safety: any thread.

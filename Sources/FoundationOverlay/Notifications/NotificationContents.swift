@@ -9,9 +9,9 @@ final class NotificationContents: @unchecked Sendable {
     let object: Any?
     let userInfo: [AnyHashable: Any]?
 
-    /// The identity of an object that is a value.
+    /// The identity by which the object is compared.
     ///
-    /// It is kept as long as the notification, so that an equal value has the same identity.
+    /// The identity of a value lives as long as the notification, so that an equal value gets the same identity.
     private let identity: (any AnyObject & Sendable)?
 
     init(object: Any?, userInfo: [AnyHashable: Any]?, identity: (any AnyObject & Sendable)?) {

@@ -6,7 +6,10 @@ public import class Notifications.NotificationQueue
 public import class RunLoops.RunLoop
 
 extension NotificationQueue {
-    /// Enqueues a notification in the default mode, where it replaces no other and merges with those of the same name and sender.
+    /// Enqueues a notification for the default mode.
+    ///
+    /// If a notification with the same name and sender already waits, the new one is ignored. With `PostingStyle.now`, the waiting
+    /// one is removed instead, and the new one is posted.
     ///
     /// - Parameters:
     ///   - notification: The notification.

@@ -2,18 +2,18 @@ internal import Foundation
 internal import RunLoops
 internal import Synchronization
 
-/// Finds the object by whose identity the core compares the object of a notification.
+/// Finds the object whose identity stands for the object of a notification when it is compared.
 ///
-/// An instance of a class is that object itself. Equal hashable values share one object, as long as a notification or an
-/// observation holds it. Any other value is equal to no value.
+/// An instance of a class stands for itself. Equal hashable values share one object, as long as a notification or an observation
+/// holds it. Any other value is equal to no value.
 enum ObjectIdentity {
     /// The identities of the values in use.
     private static let identities = Mutex<[ComparedValue: WeakReference]>([:])
 
-    /// Returns the object to compare by.
+    /// Returns the object whose identity is compared.
     ///
     /// - Parameter object: An object or a value; nil for none.
-    /// - Returns: The object, which the caller keeps as long as it is compared; nil for none.
+    /// - Returns: The object, which the caller must keep alive as long as its identity is compared; nil for none.
     static func of(_ object: Any?) -> (any AnyObject & Sendable)? {
         guard let object else { return nil }
         if type(of: object) is AnyClass { return instance(object) }
@@ -21,9 +21,10 @@ enum ObjectIdentity {
         return identity(of: ComparedValue(value: value))
     }
 
-    /// Returns the instance of a class.
+    /// Returns the instance of a class as a reference.
     ///
-    /// A cast to `AnyObject` looks for a boxed value first, which takes longer than the rest of a post.
+    /// This does not cast to `AnyObject`, because such a cast looks for a boxed value first, which takes longer than the rest of a
+    /// post.
     private static func instance(_ object: Any) -> any AnyObject & Sendable {
         // Safe: the container of an instance of a class begins with the reference, and `Sendable` has no representation. The core
         // uses only the identity of the reference, and calls none of its members.
@@ -35,7 +36,7 @@ enum ObjectIdentity {
 
     /// Returns the identity of a value, which is the same one for every equal value.
     private static func identity(of value: ComparedValue) -> ValueIdentity {
-        // The lock is held while the value is hashed and compared, as by any dictionary behind a lock.
+        // The lock is held while the value's own code hashes and compares it, as with any dictionary that a lock guards.
         identities.withLock { identities in
             if let known = identities[value]?.object(as: ValueIdentity.self) { return known }
             let identity = ValueIdentity(value)

@@ -18,7 +18,7 @@ extension Timer {
     /// Makes a timer that first fires one interval from now.
     ///
     /// - Parameters:
-    ///   - interval: The seconds to the first fire, and between fires. With zero or less, the timer fires at once; a timer that
+    ///   - interval: The seconds to the first fire, and between fires. With zero or less, the timer fires immediately; a timer that
     ///     repeats then fires every 100 µs.
     ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.

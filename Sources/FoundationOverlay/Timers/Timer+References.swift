@@ -3,8 +3,8 @@ public import RunLoops
 
 public import class RunLoops.Timer
 
-/// The same members without the parameters for diagnostics, so that a reference by its labels finds them:
-/// `Timer.scheduledTimer(withTimeInterval:repeats:block:)`. A call prefers the members that record its place.
+/// The same members without the parameters for diagnostics, for references by labels, such as
+/// `Timer.scheduledTimer(withTimeInterval:repeats:block:)`. A call uses the members that record its file and line.
 extension Timer {
     /// Makes a timer that first fires one interval from now.
     ///

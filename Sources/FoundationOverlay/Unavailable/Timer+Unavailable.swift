@@ -58,7 +58,7 @@ extension Timer {
         fireAt date: Date, interval: TimeInterval, target: Any, selector: Any, userInfo: Any?, repeats: Bool
     ) { misuse("Timer.init: unavailable") }
 
-    /// Refused: the closure of a timer holds what it needs.
+    /// Refused: a timer's closure captures the values that it needs.
     @available(*, unavailable, message: "capture in the timer's closure what it needs")
     public var userInfo: Any? { nil }
 
