@@ -2,12 +2,12 @@ internal import Glibc
 public import RunLoops
 
 extension FlightRecorder.Snapshot {
-    /// Returns the recording in a format.
+    /// Returns the recording as the bytes of a file.
     ///
-    /// The file contains names of threads, places in the source, and times. This takes some microseconds for each event.
+    /// The file contains names of threads, places in the source, and times. The method takes some microseconds for each event.
     ///
     /// - Parameter format: The format.
-    /// - Returns: The bytes of a file.
+    /// - Returns: The bytes of the file.
     public func bytes(as format: TraceFormat) -> [UInt8] {
         let trace = Trace(self)
         return switch format {
@@ -17,9 +17,9 @@ extension FlightRecorder.Snapshot {
         }
     }
 
-    /// Writes the recording in a format to a descriptor, from its present position.
+    /// Writes the recording to a descriptor, at the descriptor's current position.
     ///
-    /// Blocks while the descriptor accepts no bytes, and continues after a signal has interrupted it.
+    /// Blocks while the descriptor accepts no bytes, and continues to write after a signal.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor of a file, pipe or socket, which the caller continues to own.
@@ -47,7 +47,7 @@ extension CInt {
                 written += count
             } else if errno == EAGAIN {
                 var polled = pollfd(fd: self, events: Int16(POLLOUT), revents: 0)
-                // Safe: one entry of our own.
+                // Safe: the kernel writes into our own value, the only entry.
                 _ = unsafe poll(&polled, 1, -1)
             } else if errno != EINTR {
                 throw SystemError(call: "write", code: errno)

@@ -1,7 +1,7 @@
-/// A histogram of durations, in steps of an eighth.
+/// A histogram of durations, with eight buckets for each power of two.
 ///
-/// A duration of any length is counted together with those that differ from it by at most an eighth. A histogram of nanoseconds to
-/// hours therefore takes little memory, and its quantiles are right to 12.5 %.
+/// The durations in one bucket differ by at most an eighth. A histogram of durations from nanoseconds to hours therefore takes
+/// little memory, and its quantiles are accurate to 12.5 %.
 ///
 /// > Thread safety: a value.
 public struct Histogram: Codable, Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct Histogram: Codable, Hashable, Sendable {
     public private(set) var sum: Int64 = 0
     /// The longest duration, in nanoseconds.
     public private(set) var longest: Int64 = 0
-    /// The counts, from the shortest bucket up to the longest that is not empty.
+    /// The counts of the buckets, from the bucket of the shortest durations to the last one that is not empty.
     private var buckets: [Int] = []
 
     /// Makes an empty histogram.
@@ -30,10 +30,10 @@ public struct Histogram: Codable, Hashable, Sendable {
         longest = max(longest, time)
     }
 
-    /// Returns a duration that a share of the durations do not exceed.
+    /// Returns a duration that a given share of the durations do not exceed.
     ///
     /// - Parameter share: The share, from 0 to 1; 0.99 for the 99th percentile.
-    /// - Returns: The upper end of the bucket that holds the duration, at most ``longest``; 0 if the histogram is empty.
+    /// - Returns: The upper end of the bucket that contains the duration, at most ``longest``; 0 if the histogram is empty.
     public func quantile(_ share: Double) -> Int64 {
         let rank = max(1, Int((Double(count) * min(max(share, 0), 1)).rounded(.up)))
         var below = 0
@@ -56,7 +56,7 @@ public struct Histogram: Codable, Hashable, Sendable {
         return sum
     }
 
-    // The first 16 buckets hold one number each; then each power of two has eight.
+    // Each of the first 16 buckets is for a single number of nanoseconds; after them, each power of two has eight buckets.
 
     static func bucket(of time: Int64) -> Int {
         if time < 16 { return Int(time) }

@@ -25,7 +25,7 @@ public final class Inspector: Sendable {
     private let port: MessagePort
     private let isStopped = Guarded(false)
 
-    /// Starts to answer other processes.
+    /// Makes an inspector, which answers other processes from now on.
     ///
     /// A process has at most one inspector.
     ///
@@ -87,7 +87,7 @@ public final class Inspector: Sendable {
 
     static let prefix = "run-loop-inspector."
 
-    /// An inspecting process sends a few bytes and receives descriptors.
+    /// The limits of the port, to which an inspecting process sends only a few bytes and no descriptors.
     private static var limits: MessagePort.Limits {
         var limits = MessagePort.Limits()
         limits.body = 64

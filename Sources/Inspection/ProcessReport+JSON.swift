@@ -1,9 +1,9 @@
 internal import FoundationEssentials
 
 extension ProcessReport {
-    /// The report as a text of JSON, with the members of this type and their names.
+    /// The report as JSON text, whose keys are the names of the members.
     ///
-    /// Times are nanoseconds.
+    /// Times are in nanoseconds.
     public var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -16,7 +16,7 @@ extension ProcessReport {
     /// Reads the JSON form of a report.
     ///
     /// - Parameter json: The bytes.
-    /// - Throws: `DecodingError` if they are not the JSON form of a report.
+    /// - Throws: `DecodingError` if the bytes are not the JSON form of a report.
     public init(json: [UInt8]) throws {
         self = try JSONDecoder().decode(ProcessReport.self, from: Data(json))
     }

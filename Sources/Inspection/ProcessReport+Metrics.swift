@@ -21,7 +21,7 @@ extension ProcessReport {
         metricFamilies.map(\.prometheusText).joined()
     }
 
-    /// The metrics of the report, for the text and for other systems of metrics.
+    /// The metrics of the report, for ``prometheusText`` and for other metrics systems.
     package var metricFamilies: [MetricFamily] {
         [
             counts("run_loop_passes_total", "Passes.") { $0.passes },

@@ -3,7 +3,7 @@ public import RunLoops
 extension ProcessReport {
     /// Takes a report of the loops of this process.
     ///
-    /// Blocks the calling thread until the loops have answered, at most for `patience`. Unless an inspector or a watchdog is
+    /// Blocks the calling thread until the loops have answered, for at most `patience`. Unless an inspector or a watchdog is
     /// active, the report cannot say which handlers are being called.
     ///
     /// - Parameters:

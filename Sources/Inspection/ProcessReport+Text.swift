@@ -1,10 +1,10 @@
 extension ProcessReport {
-    /// The report as a text for a terminal.
+    /// Returns the report as text for a terminal.
     ///
     /// - Parameters:
     ///   - earlier: An earlier report of the same process, to show rates; nil to show totals.
-    ///   - width: The columns of the terminal.
-    /// - Returns: Lines of at most that width, each with a line feed.
+    ///   - width: The number of columns of the terminal; less than 40 counts as 40.
+    /// - Returns: Lines of at most that number of columns, each with a line feed at its end.
     public func text(since earlier: ProcessReport? = nil, width: Int = 100) -> String {
         var page = TextPage(width: max(40, width))
         let seconds = earlier.map { Double(date - $0.date) / 1e9 } ?? 0
@@ -97,7 +97,7 @@ extension ProcessReport.Loop {
         ]
     }
 
-    /// The state in words.
+    /// The state of the loop in words.
     fileprivate var state: String {
         let length = call?.duration ?? busyFor
         if let call, isBlocked {

@@ -5,17 +5,17 @@ extension ProcessReport {
     ///
     /// > Thread safety: a value.
     public struct Recent: Codable, Hashable, Sendable {
-        /// The time that the recording covers.
+        /// The time that the recording covers, in nanoseconds.
         public var covered: Int64
-        /// The handlers by place, those with the longest call first, at most 50.
+        /// The places where the handlers were made, those with the longest call first; at most 50 places.
         public var handlers: [Place]
-        /// The lengths of the recorded calls of handlers.
+        /// The durations of the recorded calls of handlers.
         public var lengths: Histogram
         /// The times from the sending of a message to the call of its handler.
         public var waits: Histogram
         /// The times from the date of a timer to the call of its handler.
         public var latenesses: Histogram
-        /// The notifications that were discarded because an observer had no room.
+        /// The number of notifications that were discarded because an observer had no room.
         public var drops: Int
     }
 
@@ -29,11 +29,11 @@ extension ProcessReport {
         public var madeAt: String
         /// The number of recorded calls.
         public var count: Int
-        /// The total time of these calls.
+        /// The total duration of these calls, in nanoseconds.
         public var total: Int64
-        /// The longest call.
+        /// The duration of the longest call, in nanoseconds.
         public var longest: Int64
-        /// The longest time that a message waited for its call.
+        /// The longest time that a message waited for its call, in nanoseconds.
         public var longestWait: Int64
     }
 }

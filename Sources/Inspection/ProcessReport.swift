@@ -1,29 +1,29 @@
-/// The loops of a process at one moment: the work of each loop, the time since it began, and the work that waits for it.
+/// The loops of a process at one moment: the current work of each loop, the time since that work began, and the work that waits.
 ///
 /// ```swift
 /// let report = ProcessReport(recorder: recorder)
 /// for loop in report.loops where loop.isBlocked { log(loop.name, loop.call?.madeAt ?? "") }
 /// ```
 ///
-/// A loop that serves blocks answers with its inputs. A loop that does not answer within the caller's patience is reported as
-/// another thread sees it. A report is therefore possible even while every loop is stuck, and names the handlers that they are
-/// stuck in. A report contains names of loops, places in the source and numbers, and never the contents of messages.
+/// A loop that serves blocks answers with its inputs. For a loop that does not answer within the caller's patience, the report
+/// contains only what another thread can see. A report is therefore possible even while every loop is stuck, and names the handlers
+/// in which they are stuck. A report contains names of loops, places in the source and numbers, and never the contents of messages.
 ///
-/// Times are nanoseconds. The names of the members are those of the JSON form, ``json``.
+/// Times are in nanoseconds. The keys of the JSON form, ``json``, are the names of the members.
 ///
 /// > Thread safety: a value.
 public struct ProcessReport: Codable, Hashable, Sendable {
     /// The system's ID of the process.
     public var processID: Int32
-    /// The name of the program, as the system has it, up to 15 bytes.
+    /// The name of the program according to the kernel, up to 15 bytes.
     public var program: String
     /// The moment of the report on `CLOCK_BOOTTIME`, in nanoseconds.
     public var date: Int64
     /// The loops that have not ended, in the order in which they were made.
     public var loops: [Loop]
-    /// The waits for other threads, of those threads that other threads may be waiting for.
+    /// The waits of those threads that other threads may be waiting for.
     public var waits: [Wait]
-    /// The last seconds, if a flight recorder was given.
+    /// The last seconds, from the flight recorder; nil without one.
     public var recent: Recent?
 }
 
@@ -42,13 +42,13 @@ extension ProcessReport {
         public var isBlocked: Bool
         /// The handler that the loop was calling; nil if there was none, or if the handler was running the loop.
         public var call: Call?
-        /// The time for which the loop had not waited for work; nil if it was waiting, or not running.
+        /// The time since the loop last waited for work; nil if the loop was waiting, or not running.
         public var busyFor: Int64?
         /// The number of blocks, jobs, deliveries and ready inputs that the loop has not begun to serve.
         public var pending: Int
         /// The counts of the loop since it was made.
         public var counts: Counts
-        /// The answer of the loop; nil if it did not arrive in time.
+        /// The details in the answer of the loop; nil if the answer did not arrive in time.
         public var details: Details?
     }
 
@@ -68,19 +68,19 @@ extension ProcessReport {
     ///
     /// > Thread safety: a value.
     public struct Counts: Codable, Hashable, Sendable {
-        /// See `RunLoop.Statistics.passes`.
+        /// The number of passes, as in `RunLoop.Statistics.passes`.
         public var passes: Int
-        /// See `RunLoop.Statistics.messages`.
+        /// The number of blocks, jobs, deliveries, and messages and signals of ports, as in `RunLoop.Statistics.messages`.
         public var messages: Int
-        /// See `RunLoop.Statistics.wakeUps`.
+        /// The number of sleeps that the kernel ended, as in `RunLoop.Statistics.wakeUps`.
         public var wakeUps: Int
-        /// The system calls of the loop to wait and to poll, and those of senders to wake it.
+        /// The number of system calls of the loop to wait and to poll, and of senders to wake it.
         public var kernelCalls: Int
-        /// See `RunLoop.Statistics.timerFires`.
+        /// The number of timer fires, as in `RunLoop.Statistics.timerFires`.
         public var timerFires: Int
-        /// See `RunLoop.Statistics.busyTime`, in nanoseconds.
+        /// The time in runs, without waiting, as in `RunLoop.Statistics.busyTime`, but in nanoseconds.
         public var busyTime: Int64
-        /// See `RunLoop.processorTime`, in nanoseconds.
+        /// The processor time of the thread, as in `RunLoop.processorTime`, but in nanoseconds.
         public var processorTime: Int64
     }
 
@@ -94,7 +94,7 @@ extension ProcessReport {
         public var depth: Int
         /// The common modes.
         public var commonModes: [String]
-        /// The inputs, in no order.
+        /// The inputs, in no particular order.
         public var inputs: [Input]
     }
 
@@ -105,11 +105,11 @@ extension ProcessReport {
         /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or that of another module, such as `listener`,
         /// `connection`, `message port` and `notification observers`.
         public var kind: String
-        /// The place where it was made; empty for several places.
+        /// The place where the input was made; empty for several places.
         ///
         /// All listeners that were made at the same place are one input, and likewise all connections.
         public var madeAt: String
-        /// The modes that it is in.
+        /// The modes that the input is in.
         public var modes: [String]
         /// For a timer, the time until its next fire, which is negative if it is late; nil if none is planned.
         public var dueIn: Int64?
@@ -117,13 +117,13 @@ extension ProcessReport {
         public var interval: Int64?
         /// For a repeating timer, the number of fires that it missed.
         public var missed: Int?
-        /// For a port, the messages that wait for the loop.
+        /// For a port, the number of messages that wait for the loop.
         public var count: Int?
         /// For a port, the maximum number of messages that it holds; nil for no limit, and for a port of signals.
         public var limit: Int?
-        /// For a port, the senders that wait for room.
+        /// For a port, the number of senders that wait for room.
         public var waitingSenders: Int?
-        /// For a source, its descriptor.
+        /// For a descriptor source, its descriptor.
         public var descriptor: Int32?
         /// For an input of another module, its counts.
         public var counts: [Count]?
@@ -149,11 +149,11 @@ extension ProcessReport {
         public var operation: String
         /// The place of the call.
         public var madeAt: String
-        /// The names of the loops that it waits for.
+        /// The names of the loops that the thread waits for.
         public var waitsFor: [String]
         /// True if the wait has a deadline.
         public var hasDeadline: Bool
-        /// True if the threads that it waits for wait for it in turn.
+        /// True if the threads that the thread waits for wait for it in turn, directly or through other threads.
         public var isInCircle: Bool
     }
 }

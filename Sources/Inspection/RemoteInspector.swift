@@ -2,7 +2,7 @@ internal import Glibc
 public import MessagePorts
 internal import RunLoops
 
-/// The inspector of another process, or of this one.
+/// A connection to the inspector of another process, or of this one.
 ///
 /// ```swift
 /// let inspector = try RemoteInspector(process: 4711)
@@ -54,9 +54,9 @@ public final class RemoteInspector: Sendable {
         if port.peer.processID != process { throw .notTheProcess(port.peer) }
     }
 
-    /// Asks for a report.
+    /// Asks the inspector for a report.
     ///
-    /// - Parameter patience: The longest time to wait for it.
+    /// - Parameter patience: The longest time to wait for the report.
     /// - Returns: The report.
     /// - Throws: ``Failure``.
     @available(*, noasync, message: "it blocks the thread; call it on a thread of yours")
@@ -65,11 +65,11 @@ public final class RemoteInspector: Sendable {
         do { return try ProcessReport(json: bytes) } catch { throw .malformed("\(error)") }
     }
 
-    /// Asks for the recording of the last seconds.
+    /// Asks the inspector for the recording of the last seconds.
     ///
     /// - Parameters:
     ///   - format: The format.
-    ///   - patience: The longest time to wait for it.
+    ///   - patience: The longest time to wait for the recording.
     /// - Returns: The bytes of a file.
     /// - Throws: ``Failure``; ``Failure/refused(_:)`` if the process has no flight recorder.
     @available(*, noasync, message: "it blocks the thread; call it on a thread of yours")
@@ -121,7 +121,7 @@ public final class RemoteInspector: Sendable {
 }
 
 extension RemoteInspector {
-    /// The processes that have an inspector, by their IDs, in this network namespace.
+    /// The IDs of the processes in this network namespace that have an inspector.
     ///
     /// Some may be processes of other users, which do not answer this process.
     public static var processes: [Int32] {

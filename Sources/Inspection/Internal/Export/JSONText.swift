@@ -1,4 +1,4 @@
-/// A text of JSON that is written from its beginning to its end.
+/// JSON text that is written from beginning to end.
 struct JSONText {
     private(set) var text = ""
     private var needsComma = false
@@ -28,7 +28,7 @@ struct JSONText {
             switch scalar {
             case "\"": text += "\\\""
             case "\\": text += "\\\\"
-            // This lets the text stand in a script of a page.
+            // With this escape, the text can be embedded in a `<script>` element of a page.
             case "<": text += "\\u003c"
             case _ where scalar.value < 0x20 || scalar.value == 0x2028 || scalar.value == 0x2029:
                 let digits = String(scalar.value, radix: 16)
@@ -54,7 +54,7 @@ struct JSONText {
             + String(repeating: "0", count: 3 - decimals.count) + decimals
     }
 
-    /// Begins a new line, which means nothing in JSON, so that a long text can be read.
+    /// Begins a new line, which has no meaning in JSON, so that a long text is readable.
     mutating func newLine() { text += "\n" }
 
     private mutating func separate() {

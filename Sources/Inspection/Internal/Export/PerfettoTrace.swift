@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// A recording as Perfetto's track events.
 ///
-/// The numbers of the fields are those of `perfetto/trace/trace_packet.proto` and its neighbours.
+/// The field numbers are those of `perfetto/trace/trace_packet.proto` and of the files next to it.
 struct PerfettoTrace {
     private var trace = Protobuf()
     private let source: Trace
@@ -31,7 +31,7 @@ struct PerfettoTrace {
         static let instant: UInt64 = 3
     }
 
-    /// All packets come from one writer.
+    /// The ID of the packet sequence; there is only one, because all packets come from one writer.
     private static let sequence: UInt64 = 1
 
     init(_ trace: Trace) {
@@ -43,7 +43,7 @@ struct PerfettoTrace {
         }
     }
 
-    /// The number of a thread's track, from 2 on, because the process has number 1.
+    /// Returns the number of a thread's track; the numbers begin with 2, because the track of the process has number 1.
     private static func track(of index: Int) -> UInt64 { UInt64(index) + 2 }
 
     private mutating func packet(_ body: (inout Protobuf) -> Void) {
@@ -56,7 +56,7 @@ struct PerfettoTrace {
     private mutating func describeProcess() {
         let source = source
         packet { packet in
-            // The state of the sequence begins here.
+            // The flag says that the incremental state of the sequence begins with this packet.
             packet.number(Packet.sequenceFlags, 1)
             packet.message(Packet.trackDescriptor) { track in
                 track.number(1, 1)

@@ -1,4 +1,4 @@
-/// A message of protocol buffers that is being written.
+/// A protocol-buffers message that is being written.
 struct Protobuf {
     private(set) var bytes: [UInt8] = []
 

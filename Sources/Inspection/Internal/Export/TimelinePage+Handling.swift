@@ -1,4 +1,4 @@
-// The part of the page's script that answers the mouse, the keyboard and the buttons, and fills the table. It puts texts of the
+// The part of the page's script that handles the mouse, the keyboard and the buttons, and fills the table. It puts texts of the
 // recording only into text nodes, never into markup.
 
 extension TimelinePage {

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A recording as a page of HTML: one file, which loads nothing.
+/// A recording as an HTML page: a single file, which loads no other resources.
 struct TimelinePage {
     let text: String
 
@@ -31,7 +31,7 @@ struct TimelinePage {
             """
     }
 
-    /// The recording, with each text once.
+    /// Returns the recording as JSON in which each text occurs only once.
     private static func data(of trace: Trace) -> String {
         var texts = Texts()
         var json = JSONText()
@@ -69,7 +69,8 @@ struct TimelinePage {
         }
     }
 
-    /// An item: start, length or -1, depth, kind, title, place of a handler or -1, wait or -1, flow or 0, particulars.
+    /// Writes an item as an array: start, length or -1, depth, kind, title, place of a handler or -1, wait or -1, flow or an empty
+    /// string, particulars.
     private static func write(
         _ item: Trace.Item, _ begin: Int64, _ texts: inout Texts, _ json: inout JSONText
     ) {

@@ -1,11 +1,12 @@
 internal import RunLoops
 
-/// A recording in the form that all exports begin with: for each thread, slices that are properly nested, and instants.
+/// A recording in the form from which all exports are made: for each thread, properly nested slices, and instants.
 struct Trace {
     let process: Int32
     let program: String
-    /// The moments at which the recording began and the snapshot was taken, in nanoseconds.
+    /// The time at which the recording began, in nanoseconds.
     let begin: Int64
+    /// The time at which the snapshot was taken, in nanoseconds.
     let end: Int64
     let threads: [Lane]
 
@@ -23,10 +24,12 @@ struct Trace {
     struct Item {
         let event: FlightRecorder.Event
         let start: Int64
-        /// The end of a slice: at most that of the slice around it, and the snapshot's date if it is open; nil for an instant.
+        /// The end of a slice, not later than the end of the slice around it; nil for an instant.
+        ///
+        /// An open slice ends at the time of the snapshot.
         let end: Int64?
         let isOpen: Bool
-        /// The number of slices around it in its lane.
+        /// The number of slices around this item in its lane.
         let depth: Int
         /// The number of the arrow that leads from a post to the handler of its message, if the recording has both.
         var flow: UInt64?
@@ -50,7 +53,8 @@ struct Trace {
         self.threads = threads
     }
 
-    /// Gives the posts and handlers that belong together the number of their arrow, in the order of the posts.
+    /// Numbers the arrows in the order of their posts, and gives each post and the handlers of its message the number of their
+    /// arrow.
     private static func connect(_ threads: inout [Lane]) {
         let items = threads.flatMap(\.items)
         let handlers = Set(items.filter { $0.end != nil }.compactMap(\.event.flow))
@@ -73,7 +77,8 @@ struct Trace {
 extension Trace.Lane {
     /// Sorts events by their beginnings, and nests them.
     ///
-    /// Each time of a recording is rounded separately. If a slice therefore ends a nanosecond after the slice around it, it is cut.
+    /// Each time of a recording is rounded separately. If a slice therefore ends a nanosecond after the slice around it, the inner
+    /// slice is cut.
     fileprivate static func items(
         _ over: [FlightRecorder.Event], _ underWay: [FlightRecorder.Event], _ epoch: ContinuousClock.Instant,
         _ snapshotEnd: Int64
@@ -116,7 +121,7 @@ extension FlightRecorder.Event.Kind {
         }
     }
 
-    /// A word for the kind, the category of the export.
+    /// A word for the kind, which an export uses as the event's category.
     var word: String {
         switch self {
         case .handler(let kind): kind.description

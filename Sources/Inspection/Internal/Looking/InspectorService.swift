@@ -29,7 +29,7 @@ enum InspectorQuestion: UInt32, CaseIterable {
     }
 }
 
-/// The answers of an inspector, on its thread.
+/// The service that answers the requests to an inspector, on the inspector's thread.
 struct InspectorService: Sendable {
     private let recorder: FlightRecorder?
 

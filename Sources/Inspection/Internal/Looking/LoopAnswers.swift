@@ -27,7 +27,7 @@ struct LoopAnswers {
 
     /// Asks loops, and waits for their answers.
     ///
-    /// The calling thread's own loop is not asked: it would have to serve the question while this call waits.
+    /// The calling thread's own loop is not asked, because it cannot answer while this call waits; its details are read directly.
     init(_ loops: [RunLoop], before deadline: ContinuousClock.Instant) {
         let asked = loops.enumerated().filter { !$0.element.isCurrent }
         let collection = Collection(asked.count)

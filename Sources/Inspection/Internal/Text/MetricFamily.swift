@@ -2,7 +2,7 @@
 package struct MetricFamily: Sendable {
     package enum Kind: Sendable {
         case counter
-        /// A counter of seconds, whose values are in nanoseconds.
+        /// A counter that is exported in seconds; the values of its samples are in nanoseconds.
         case secondsCounter
         case gauge
     }
@@ -55,7 +55,7 @@ extension MetricFamily {
 }
 
 extension Int64 {
-    /// Nanoseconds, written as seconds.
+    /// This number of nanoseconds, written as seconds.
     fileprivate var inSeconds: String {
         let decimals = String(self % 1_000_000_000)
         return "\(self / 1_000_000_000)." + String(repeating: "0", count: 9 - decimals.count) + decimals
