@@ -1,14 +1,14 @@
 import Inspection
 
-/// A call of the program, from its arguments.
+/// A command of the program, parsed from its arguments.
 enum Command {
     case list
     case help
-    /// Shows a report again and again, until the process ends.
+    /// A report that is shown again and again, until the process ends.
     case watch(Int32)
     case report(Int32, ReportForm)
     case save(Int32, TraceFormat, path: String)
-    /// Serves the timeline to a browser on this machine.
+    /// The timeline, served to browsers on this machine.
     case serve(Int32, port: UInt16)
 
     enum ReportForm {

@@ -5,9 +5,9 @@ import Streams
 /// Serves the timeline of a process to browsers on this machine.
 ///
 /// Each load of the page asks the process again. The address contains a random token, so that other users of the machine cannot
-/// ask.
+/// load the page.
 ///
-/// > Thread safety: the thread of the loop on which it is made only.
+/// > Thread safety: only the thread of the loop on which the server is made.
 final class TimelineServer {
     let address: String
     private let inspector: RemoteInspector

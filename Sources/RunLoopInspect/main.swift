@@ -27,7 +27,7 @@ func watch(_ inspector: RemoteInspector) throws(RemoteInspector.Failure) {
     while true {
         let report = try inspector.report()
         let size = Terminal.size
-        // The cursor moves to the upper left corner; then the rest of the screen is cleared.
+        // The escape sequences move the cursor to the upper left corner, and clear the rest of the screen.
         let lines = report.text(since: earlier, width: size.columns).split(
             separator: "\n", omittingEmptySubsequences: false)
         print("\u{1B}[H\u{1B}[J" + lines.prefix(max(5, size.rows - 1)).joined(separator: "\n"))
