@@ -2,10 +2,11 @@ public import RunLoops
 
 /// A simulation that runs code with run loops on a manual clock, one thread at a time, in an order that a seed determines.
 ///
-/// The body is called at once, on the calling thread, which has another loop during the simulation. Every `RunLoopThread` that the
-/// body starts, and every `RunLoopThread` that these threads start, is part of the simulation. Only one of these threads, or the
-/// body's, runs at any time. Whenever a pass of a loop begins or a thread waits, the seed determines which thread continues: the
-/// same seed gives the same order, and another seed gives another order. Time passes only where the body moves the clock or waits.
+/// The body is called on the calling thread, before `run` returns; this thread has another loop during the simulation. Every
+/// `RunLoopThread` that the body starts, and every `RunLoopThread` that these threads start, is part of the simulation. Only one of
+/// these threads, or the body's, runs at any time. Whenever a pass of a loop begins or a thread waits, the seed determines which
+/// thread continues: the same seed gives the same order, and another seed gives another order. Time passes only where the body
+/// moves the clock or waits.
 ///
 /// ```swift
 /// try LoopSimulation.run(seed: 7) { simulation in

@@ -125,8 +125,8 @@ final class Schedule: Sendable {
                 return state.hasSettled
             }
             if hasSettled { return }
-            // The body's loop has no inputs, but another thread can add one. If the run was stopped instead, that ended one run
-            // only, so the loop runs again.
+            // The body's loop has no inputs, but another thread can add one. If the run was stopped instead, only that one run has
+            // ended, so the loop runs again.
             if result == .finished && !letAnotherRun() { return }
         }
     }

@@ -5,14 +5,14 @@ internal import RunLoops
 ///
 /// The thread runs only while it has the turn.
 ///
-/// Through two semaphores, the body's thread gives this thread the turn and gets it back. So only one of the two threads
-/// accesses their shared state at a time.
+/// The body's thread gives this thread the turn through one semaphore, and gets it back through another one. So only one of the two
+/// threads accesses their shared state at a time.
 final class SimulatedThread: Sendable {
     /// The result of a turn.
     enum Answer {
         /// The thread has done something, and may be able to continue.
         case worked
-        /// The thread waits until a date at the latest.
+        /// The thread waits, at the latest until this date.
         case waits(until: ContinuousClock.Instant)
         /// The thread has ended.
         case ended
