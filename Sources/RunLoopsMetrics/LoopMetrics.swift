@@ -9,8 +9,8 @@
     /// let metrics = try LoopMetrics(recorder: recorder)
     /// ```
     ///
-    /// The loops keep their counts in any case. At each update, a thread of the metrics' own reads the counts, and reports how much
-    /// they have grown since the previous update. Bootstrap the metrics system first.
+    /// The loops keep their counts whether or not this object exists. At each update, a thread of the metrics' own reads the
+    /// counts, and reports how much they have grown since the previous update. Bootstrap the metrics system first.
     ///
     /// | name | metric | labels | meaning |
     /// |---|---|---|---|
@@ -32,8 +32,9 @@
     /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made; that of
     /// a kind is the kind of handler, in words. Metrics with the same labels are added up.
     ///
-    /// The timers come from the recorder, so they contain what it records: of many short handlers, only a sample. The busy time and
-    /// the blocked handlers are known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector` is active.
+    /// The timers come from the recorder, so they contain only what it records: of many short handlers, only a sample. The busy
+    /// time is known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector` is active, and blocked loops only while a
+    /// watchdog or an inspector is active.
     ///
     /// > Thread safety: any thread.
     public final class LoopMetrics: Sendable {
@@ -42,7 +43,7 @@
 
         /// Begins to report.
         ///
-        /// The first update happens at once.
+        /// The first update happens immediately.
         ///
         /// - Parameters:
         ///   - interval: The time between two updates; more than zero.
@@ -65,9 +66,9 @@
 
         deinit { stop() }
 
-        /// Reports the counts of this moment, and returns when they are reported.
+        /// Reports the current counts, and returns when they are reported.
         ///
-        /// Use this for a metrics system that asks for its values, and in tests. An update waits up to a tenth of a second for
+        /// Use this in tests, and for a metrics system that asks for its values. An update waits up to a tenth of a second for
         /// loops that do not answer. After ``stop()``, this does nothing.
         ///
         /// > Thread safety: any thread; it blocks. A loop whose handler makes this call counts as one that does not answer.
@@ -76,7 +77,7 @@
             try? thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
         }
 
-        /// Reports the counts of this moment, and returns when they are reported, without blocking a thread.
+        /// Reports the current counts, and returns when they are reported, without blocking a thread.
         ///
         /// Otherwise, this behaves like the blocking method.
         nonisolated(nonsending) public func update() async {
@@ -94,7 +95,7 @@
         public var description: String { "metrics of loops, on the \(thread)" }
     }
 #else
-    /// Stands for the type of the same name, which needs the trait.
+    /// A placeholder for the type of this name, which needs the trait `Metrics`.
     @available(
         *, unavailable,
         message: "name the trait where you name the package: .package(url: …, traits: [\"Metrics\"])"

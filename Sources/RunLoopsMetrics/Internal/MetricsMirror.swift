@@ -15,7 +15,7 @@
             }
         }
 
-        /// A counter of one loop, or of several with the same label.
+        /// A counter of one loop, which the ID of its thread identifies.
         private struct Source: Hashable {
             let name: String
             let threadID: Int32
@@ -47,7 +47,7 @@
                     for sample in family.samples { count(sample, of: family, before: before) }
                 }
             }
-            // A loop that did not answer still has its ports.
+            // The meters of a loop that did not answer are kept, because the loop still has its ports.
             let silent = Set(report.loops.filter { $0.details == nil }.map(\.metricsLabel))
             for (key, meter) in meters where !shown.contains(key) && !silent.contains(key.labels[0]) {
                 meter.destroy()
@@ -71,7 +71,7 @@
             }
         }
 
-        /// Records a time.
+        /// Records a duration in a timer.
         mutating func record(_ duration: Duration, _ name: String, _ labels: [(String, String)]) {
             timer(name, labels).recordNanoseconds(duration.wholeNanoseconds)
         }

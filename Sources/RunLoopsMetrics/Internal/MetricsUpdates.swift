@@ -2,12 +2,12 @@
     internal import Inspection
     internal import RunLoops
 
-    /// The updates of metrics, on a loop.
+    /// The actor that updates the metrics, on a loop.
     actor MetricsUpdates {
         private let loop: RunLoop
         private let recorder: FlightRecorder?
         private var mirror: MetricsMirror
-        /// The time of the last event that was counted, by the number of its thread in the recording.
+        /// The time of each thread's last event that was counted, keyed by the number of the thread in the recording.
         private var lastTicks: [Int: UInt64] = [:]
 
         // Safe: the actor holds the loop.
@@ -19,7 +19,7 @@
             self.recorder = recorder
         }
 
-        /// Updates now and at each interval.
+        /// Updates now, and then after each interval.
         func begin(every interval: Duration) {
             update()
             Timer.scheduledTimer(withTimeInterval: interval, repeats: true) { _ in
@@ -36,7 +36,7 @@
             let names = Dictionary(
                 report.loops.map { ($0.threadID, $0.metricsLabel) }, uniquingKeysWith: { first, _ in first })
             for thread in recorder.snapshot().threads {
-                // A loop that has ended is known by the name of its thread.
+                // A loop that has ended is labelled with the name of its thread.
                 let own = thread.name.isEmpty ? "thread-\(thread.id)" : thread.name
                 let loop = thread.hasEnded ? own : names[thread.id] ?? own
                 for event in thread.events(after: lastTicks[thread.number] ?? 0) {
