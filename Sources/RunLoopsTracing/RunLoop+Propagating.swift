@@ -119,7 +119,7 @@
     public import RunLoops
 
     extension RunLoop {
-        /// Stands for the method that carries a context, which needs the trait.
+        /// A placeholder for the method that carries a context, which needs the trait `Tracing`.
         @available(
             *, unavailable,
             message: "name the trait where you name the package: .package(url: …, traits: [\"Tracing\"])"
