@@ -17,7 +17,7 @@
     ///
     /// At a graceful shutdown the listener is closed, so that new connections are refused, and the service ends when the last of
     /// its connections has ended. The group sets the deadline for that: `maximumGracefulShutdownDuration`. A group shuts its
-    /// services down in the reverse of their order, so name the listener after the thread whose loop it is on.
+    /// services down in reverse order, so list the listener after the thread on whose loop it is.
     ///
     /// > Thread safety: any thread.
     public final class ListenerService: Service {
@@ -34,9 +34,9 @@
         ///   - address: The address to listen on.
         ///   - options: The settings and limits.
         ///   - loop: The loop that accepts.
-        ///   - mode: The mode of the loop in which it accepts.
-        ///   - onShutdown: Called on the loop's thread when the listener has been closed at a graceful shutdown. In it, close the
-        ///     connections that wait for a request; the service ends when all connections have ended.
+        ///   - mode: The mode in which the loop accepts.
+        ///   - onShutdown: Called on the loop's thread when the listener has been closed at a graceful shutdown. Use it to close
+        ///     the connections that are waiting for a request; the service ends when all connections have ended.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
         ///   - handler: Called on the loop's thread with each accepted socket. A socket that the handler does not keep is closed.
@@ -57,13 +57,13 @@
         /// If the task is cancelled, the listener is closed and the method returns; the connections continue until other code ends
         /// them. It also returns when the loop's thread ends. A service runs once.
         ///
-        /// - Throws: `SystemError` if the kernel has no room to watch the socket; `PerformError` if the loop's thread has ended, or
-        ///   the task was cancelled before.
+        /// - Throws: `SystemError` if the kernel refuses to watch the socket; `PerformError` if the loop's thread has ended, or if
+        ///   the task was cancelled before the listener began to accept.
         public func run() async throws {
             let end = OneShot<Void>()
             let (loop, host) = (host.loop, host)
-            // This closes the listener after a cancellation. If the cancellation made the start fail, the listener may still be
-            // added later.
+            // This closes the listener after a cancellation, even if the block below adds the listener to the loop only after its
+            // cancelled wait has ended.
             defer { loop.perform { host.assumeIsolated { $0.close() } } }
             try await loop.performAndWait { try host.assumeIsolated { try $0.start(endingWith: end) } }
             await withGracefulShutdownHandler {
@@ -79,7 +79,7 @@
         public var description: String { "listener service at \(localAddress)" }
     }
 #else
-    /// Stands for the type of the same name, which needs the trait.
+    /// A placeholder for the type of this name, which needs the trait `Lifecycle`.
     @available(
         *, unavailable,
         message: "name the trait where you name the package: .package(url: …, traits: [\"Lifecycle\"])"

@@ -2,13 +2,13 @@
     internal import RunLoops
     internal import Streams
 
-    /// The listener of a service, on its loop.
+    /// The actor that holds the listener of a service, on the listener's loop.
     actor ListenerHost {
         nonisolated let loop: RunLoop
         private let mode: RunLoop.Mode
         private let handler: @Sendable (consuming AcceptedSocket) -> Void
         private let onShutdown: @Sendable () -> Void
-        /// The listener; nil once it was closed.
+        /// The listener; nil once it has been closed.
         private var listener: Listener?
         private var hasStarted = false
         private var watch: RunLoop.EndHandler?
@@ -47,7 +47,7 @@
 
         /// Closes the listener.
         ///
-        /// - Parameter end: Decided when its last connection has ended.
+        /// - Parameter end: Decided when the listener's last connection has ended.
         func shutDown(endingWith end: OneShot<Void>) {
             guard let listener else { return }
             self.listener = nil
