@@ -3,7 +3,7 @@
     public import RunLoops
 
     extension FlightRecorder {
-        /// Logs a warning after a handler of any loop took longer than a threshold.
+        /// Logs a warning each time that a handler of any loop returns and took longer than a threshold.
         ///
         /// ```swift
         /// try recorder.logSlowHandlers(over: .milliseconds(100), to: logger) { snapshot in
@@ -11,12 +11,11 @@
         /// }
         /// ```
         ///
-        /// The warning is logged when the handler has returned. Slow handlers are found in the same way as by
-        /// ``/RunLoops/FlightRecorder/onSlowHandler(over:_:)``, at the same cost.
+        /// Slow handlers are found in the same way as by ``/RunLoops/FlightRecorder/onSlowHandler(over:_:)``, at the same cost.
         ///
         /// - Parameters:
         ///   - threshold: The time that a handler may take; more than zero.
-        ///   - logger: The logger, which is called on a thread of its own.
+        ///   - logger: The logger, which is called on a separate thread.
         ///   - keep: Called before the logger, with a snapshot that contains the call of the handler. It returns metadata to log
         ///     next to ``RunLoops/RunLoopWatchdog/Report/metadata``, such as the path of the file with the snapshot.
         /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop.
@@ -34,7 +33,7 @@
     public import RunLoops
 
     extension FlightRecorder {
-        /// Stands for the method that takes a logger, which needs the trait.
+        /// A placeholder for the method that takes a logger, which needs the trait `Logging`.
         @available(
             *, unavailable,
             message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"

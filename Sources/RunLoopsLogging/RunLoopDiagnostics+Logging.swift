@@ -5,13 +5,13 @@
     extension RunLoopDiagnostics {
         /// Logs the reports that cannot be returned to a caller, instead of writing them to standard error.
         ///
-        /// The text of a report is the message. Reports of a port between processes about its peers have metadata, too: `port`, the
-        /// port's name; `peer-process` and `peer-user`, the system's IDs of the peer.
+        /// The text of a report is the message. A report that a port between processes makes about a peer also has metadata: `port`
+        /// is the port's name, and `peer-process` and `peer-user` are the system's IDs of the peer.
         ///
         /// The logger replaces ``/RunLoops/RunLoopDiagnostics/handler``; set that property to nil to write to standard error again.
         ///
         /// - Parameters:
-        ///   - logger: The logger, which is called on a thread that has no other purpose, and which may block.
+        ///   - logger: The logger, which is called on a separate thread, and which may block.
         ///   - level: The level of the reports.
         public static func log(to logger: Logger, level: Logger.Level = .warning) {
             setHandler { report in
@@ -25,7 +25,7 @@
     public import RunLoops
 
     extension RunLoopDiagnostics {
-        /// Stands for the method that takes a logger, which needs the trait.
+        /// A placeholder for the method that takes a logger, which needs the trait `Logging`.
         @available(
             *, unavailable,
             message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"

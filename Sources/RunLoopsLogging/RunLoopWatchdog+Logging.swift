@@ -29,7 +29,7 @@
     }
 
     extension RunLoopWatchdog.Report {
-        /// The report as metadata of a log.
+        /// The report as metadata for a log.
         ///
         /// | key | value |
         /// |---|---|
@@ -60,7 +60,7 @@
     public import RunLoops
 
     extension RunLoopWatchdog {
-        /// Stands for the initializer that takes a logger, which needs the trait.
+        /// A placeholder for the initializer that takes a logger, which needs the trait `Logging`.
         @available(
             *, unavailable,
             message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"
