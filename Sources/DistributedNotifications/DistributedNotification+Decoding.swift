@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 
 extension DistributedNotification {
-    /// Decodes the payload as the JSON of a type.
+    /// Decodes a value of a type from the payload, which must be JSON.
     ///
     /// - Parameter type: The type.
     /// - Returns: The value.
-    /// - Throws: ``DistributedNotificationError/coding(_:)`` if the payload is not the JSON of the type.
+    /// - Throws: ``DistributedNotificationError/coding(_:)`` if the payload is not JSON of the type.
     public func decode<Value: Decodable>(
         _ type: Value.Type
     ) throws(DistributedNotificationError) -> Value {
@@ -15,7 +15,7 @@ extension DistributedNotification {
     }
 }
 
-/// The JSON of payloads.
+/// The encoding of payloads as JSON.
 enum JSONCoding {
     static func encode(_ value: some Encodable) throws(DistributedNotificationError) -> [UInt8] {
         do { return Array(try JSONEncoder().encode(value)) } catch { throw .coding("\(error)") }

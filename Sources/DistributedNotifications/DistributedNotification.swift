@@ -4,7 +4,8 @@
 public struct DistributedNotification: Hashable, Sendable {
     /// The identity of the center that has posted a notification.
     ///
-    /// Each center takes a random identity, so a restarted program has a new one, and two centers of one process have two.
+    /// Each center takes a random identity, so a restarted program has a new identity, and two centers of one process have
+    /// different identities.
     ///
     /// > Thread safety: a value.
     public struct Poster: Hashable, Sendable, CustomStringConvertible {
@@ -12,10 +13,10 @@ public struct DistributedNotification: Hashable, Sendable {
 
         init(_ id: PosterID) { self.id = id }
 
-        /// The poster of a gap that stands for all posters which have ended, and which the engine has forgotten.
+        /// The poster of a gap that stands for all posters that have ended and that the engine has forgotten.
         ///
-        /// An engine remembers ended posters up to a limit. An observer that was away for longer gets one such gap, because it can
-        /// have missed notifications of posters that it has never heard of.
+        /// An engine remembers ended posters up to a limit. An observer whose center was disconnected for longer gets one such gap,
+        /// because it can have missed notifications of posters that it does not know.
         public static let unknown = Poster(.unknown)
 
         /// The identity, as 32 hexadecimal digits.
@@ -40,13 +41,13 @@ public struct DistributedNotification: Hashable, Sendable {
     /// The sender; nil if there is none.
     public var sender: String? { post.topic.sender }
 
-    /// The bytes that the poster has added.
+    /// The bytes that the poster has attached.
     public var payload: [UInt8] { post.payload }
 
     /// The poster.
     public var poster: Poster { Poster(post.poster) }
 
-    /// The number that the poster has given the notification: its posts are numbered from 1, whatever their names and senders.
+    /// The number that the poster has given the notification: a poster numbers its posts from 1, whatever their names and senders.
     public var number: UInt64 { post.number }
 
     /// The time of the post, in nanoseconds since 1970, by the clock of the poster's machine.

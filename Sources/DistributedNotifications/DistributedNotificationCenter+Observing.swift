@@ -3,17 +3,18 @@ public import RunLoops
 extension DistributedNotificationCenter {
     /// Registers a handler that is called on the thread of a loop with each notification, and with each gap.
     ///
-    /// The subscription begins in the background; ``DistributedObservation/isConfirmed`` is true once it has. A registered
-    /// handler alone does not keep a run of the loop going. A center has up to 16,384 observers; more end the program.
+    /// The subscription begins in the background; ``DistributedObservation/isConfirmed`` is true once it has begun. A registered
+    /// handler alone does not keep a run of the loop going. A center can have up to 16,384 observers; adding one more ends the
+    /// program.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - sender: The sender to observe; nil for every sender, and none.
+    ///   - sender: The sender to observe; nil for any sender, or none.
     ///   - loop: The loop.
     ///   - modes: The modes in which the handler may be called; at least one.
     ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit.
     ///   - behavior: The treatment of notifications while the center is suspended.
-    ///   - start: The earlier notifications that come first, if the engine still has them.
+    ///   - start: The earlier notifications that are delivered first, if the engine still has them.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread.
@@ -39,18 +40,18 @@ extension DistributedNotificationCenter {
         )
     }
 
-    /// Returns a sequence of notifications and gaps to await.
+    /// Returns an asynchronous sequence of notifications and gaps.
     ///
     /// The observation begins with the iteration. ``DistributedNotificationSequence/Iterator/confirmed()`` waits until the
     /// subscription is confirmed.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - sender: The sender to observe; nil for every sender, and none.
-    ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit. There is
-    ///     no default, because each one costs either notifications or memory.
+    ///   - sender: The sender to observe; nil for any sender, or none.
+    ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit. There is no
+    ///     default, because each capacity costs either notifications or memory.
     ///   - behavior: The treatment of notifications while the center is suspended.
-    ///   - start: The earlier notifications that come first, if the engine still has them.
+    ///   - start: The earlier notifications that are delivered first, if the engine still has them.
     /// - Returns: The sequence. It does not keep the center alive.
     ///
     /// > Thread safety: any thread.
@@ -77,7 +78,7 @@ extension DistributedNotificationCenter {
 ///
 /// The sequence ends when its task is cancelled or the center ends.
 ///
-/// > Thread safety: a value; each iteration is an observation of its own.
+/// > Thread safety: a value; each iteration is a separate observation.
 public struct DistributedNotificationSequence: AsyncSequence, Sendable {
     /// An event of the sequence.
     public typealias Element = DistributedNotificationEvent

@@ -9,13 +9,14 @@ extension DistributedNotificationCenter {
     ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
     ///   - sender: The sender, up to 255 bytes in UTF-8; nil for none.
     ///   - payload: Bytes for the observers, up to ``Options/payload``.
-    ///   - deliverImmediately: True if observers in suspended centers get it at once, with what they hold before it.
+    ///   - deliverImmediately: True if observers in suspended centers get the notification immediately, after the earlier
+    ///     notifications that they hold.
     ///   - policy: The policy if the center has no room for the notification.
     /// - Returns: The number of the notification.
     /// - Throws: ``DistributedNotificationError``: ``DistributedNotificationError/full``,
     ///   ``DistributedNotificationError/tooLarge(limit:)``, ``DistributedNotificationError/tooManyTopics(limit:)``,
-    ///   ``DistributedNotificationError/malformed(_:reason:)`` or ``DistributedNotificationError/ended``. Then nothing is sent,
-    ///   and no number is taken.
+    ///   ``DistributedNotificationError/malformed(_:reason:)`` or ``DistributedNotificationError/ended``. In these cases nothing is
+    ///   sent, and the post gets no number.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -51,10 +52,12 @@ extension DistributedNotificationCenter {
     ///   - name: The name of the event.
     ///   - sender: The sender; nil for none.
     ///   - value: The value, which observers read with ``DistributedNotification/decode(_:)``.
-    ///   - deliverImmediately: True if observers in suspended centers get it at once.
-    ///   - policy: The policy if the center has no room to keep it.
+    ///   - deliverImmediately: True if observers in suspended centers get the notification immediately, after the earlier
+    ///     notifications that they hold.
+    ///   - policy: The policy if the center has no room for the notification.
     /// - Returns: The number of the notification.
-    /// - Throws: ``DistributedNotificationError``, also ``DistributedNotificationError/coding(_:)``.
+    /// - Throws: ``DistributedNotificationError``: the errors of the post of bytes, or ``DistributedNotificationError/coding(_:)``
+    ///   if the value is not encodable.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -77,12 +80,14 @@ extension DistributedNotificationCenter {
     ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
     ///   - sender: The sender, up to 255 bytes in UTF-8; nil for none.
     ///   - payload: Bytes for the observers, up to ``Options/payload``.
-    ///   - deliverImmediately: True if observers in suspended centers get it at once, with what they hold before it.
+    ///   - deliverImmediately: True if observers in suspended centers get the notification immediately, after the earlier
+    ///     notifications that they hold.
     ///   - milestone: The stage to wait for.
-    ///   - deadline: The time to give up, or nil for never.
+    ///   - deadline: The time at which the wait ends; nil for never.
     /// - Returns: The number of the notification.
-    /// - Throws: ``DistributedNotificationError``: as the post that does not wait, ``DistributedNotificationError/timedOut``,
-    ///   ``DistributedNotificationError/cancelled``, ``DistributedNotificationError/dropped``.
+    /// - Throws: ``DistributedNotificationError``: the errors of the post that does not wait, except
+    ///   ``DistributedNotificationError/full``; ``DistributedNotificationError/timedOut``,
+    ///   ``DistributedNotificationError/cancelled`` or ``DistributedNotificationError/dropped``.
     ///
     /// > Thread safety: any task.
     @discardableResult

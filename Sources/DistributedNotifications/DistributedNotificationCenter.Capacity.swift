@@ -3,8 +3,8 @@ internal import RunLoops
 extension DistributedNotificationCenter {
     /// The limit on the notifications that may wait for one observer, and the policy for notifications beyond the limit.
     ///
-    /// The policies have the names of those in the module Notifications. There is none that blocks the poster, so a slow
-    /// observer disturbs no other, in this process or in another one.
+    /// The policies have the same names as in the module Notifications. No policy blocks the poster, so a slow observer does not
+    /// slow down any other observer, in this process or in another one.
     ///
     /// > Thread safety: a value.
     public struct Capacity: Hashable, Sendable {
@@ -20,9 +20,9 @@ extension DistributedNotificationCenter {
         ///
         /// > Thread safety: a value.
         public enum Policy: Hashable, Sendable {
-            /// Drops the notification that has waited longest, and accepts the new one.
+            /// The notification that has waited longest is dropped, and the new one is accepted.
             case dropOldest
-            /// Drops the new notification.
+            /// The new notification is dropped.
             case dropNewest
         }
 
@@ -31,16 +31,16 @@ extension DistributedNotificationCenter {
         /// A capacity without a limit; if the observer is too slow, the waiting notifications take up more and more memory.
         public static let unlimited = Capacity(kind: .unlimited)
 
-        /// Merges notifications of the same poster, name and sender, so that only the newest of them waits, in the place of
-        /// the first.
+        /// A capacity that merges notifications of the same poster, name and sender: only the newest waits, in the place of the
+        /// first.
         ///
-        /// ``DistributedNotification/mergedCount`` counts the others. They do not count as dropped, and make no gap.
+        /// ``DistributedNotification/mergedCount`` counts the other notifications. They do not count as dropped, and cause no gap.
         public static let coalescing = Capacity(kind: .coalescing)
 
         /// Limits the number of notifications that wait.
         ///
         /// - Parameters:
-        ///   - count: The largest number that may wait; at least 1.
+        ///   - count: The maximum number of notifications that may wait; at least 1.
         ///   - policy: The policy for a notification for which there is no room.
         /// - Returns: The capacity.
         public static func bounded(_ count: Int, _ policy: Policy) -> Capacity {
@@ -55,13 +55,14 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public enum SuspensionBehavior: Hashable, Sendable {
-        /// Drops them. When the center is resumed, the observer gets a gap for them.
+        /// The notifications are dropped. When the center is resumed, the observer gets a gap for them.
         case drop
-        /// Keeps the newest one for each poster, name and sender.
+        /// Only the newest notification of each poster, name and sender is kept.
         case coalesce
-        /// Keeps them, up to ``DistributedNotificationCenter/Options/held``, and drops the oldest beyond that, with a gap.
+        /// The notifications are kept, up to ``DistributedNotificationCenter/Options/held``; beyond that, the oldest are dropped,
+        /// with a gap.
         case hold
-        /// Delivers them as if the center were not suspended.
+        /// The notifications are delivered as if the center were not suspended.
         case deliverImmediately
     }
 
@@ -71,19 +72,19 @@ extension DistributedNotificationCenter {
     public struct Start: Hashable, Sendable {
         let start: Subscription.Start
 
-        /// None: only notifications from now on.
+        /// No earlier notifications: only notifications from now on.
         public static let now = Start(start: .now)
 
-        /// The newest ones that the engine still has, up to a number.
+        /// Returns a start with the newest notifications that the engine still has, up to a number.
         ///
-        /// - Parameter count: The number.
+        /// - Parameter count: The maximum number of notifications.
         /// - Returns: The start.
         public static func last(_ count: Int) -> Start {
             if count < 0 { misuse("Start.last: \(count) is negative; use 0 or more") }
             return Start(start: .last(count))
         }
 
-        /// Those that the engine still has and that were posted since a time.
+        /// Returns a start with the notifications that the engine still has and that were posted since a time.
         ///
         /// - Parameter date: The time, in nanoseconds since 1970, by the posters' clocks.
         /// - Returns: The start.

@@ -9,11 +9,11 @@ extension DistributedNotificationCenter {
         case connected
         /// The center is connected, but an acknowledgement that it waits for has not come in time.
         ///
-        /// The hub is stopped, or its machine has too much to do. Posts are sent or kept.
+        /// The hub is stopped, or its machine is overloaded. Posts are sent or kept.
         case stalled(since: ContinuousClock.Instant)
         /// The connection has ended, and the center connects again. Posts are kept.
         case away(since: ContinuousClock.Instant, DistributedNotificationError)
-        /// The center has ended: it was invalidated, or the engine cannot go on, for the given reason.
+        /// The center has ended: it was invalidated, or the engine cannot continue, for the given reason.
         case ended(DistributedNotificationError?)
     }
 }

@@ -10,26 +10,27 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public struct Options: Hashable, Sendable {
-        /// The largest number of bytes of a payload, up to 98,304.
+        /// The maximum number of bytes of a payload; at most 98,304.
         public var payload = 65_536
 
-        /// The largest number of posts that the center keeps until they are settled.
+        /// The maximum number of posts that the center keeps until they are settled.
         public var keptPosts = 4_096
 
-        /// The largest number of bytes that the center keeps until they are settled.
+        /// The maximum number of bytes of the posts that the center keeps until they are settled.
         public var keptBytes = 4_194_304
 
-        /// The largest number of pairs of a name and a sender that the center posts with, up to 65,536.
+        /// The maximum number of pairs of a name and a sender with which the center posts; at most 65,536.
         public var topics = 1_024
 
-        /// The largest number of notifications that an observer holds while the center is suspended.
+        /// The maximum number of notifications that an observer holds while the center is suspended.
         public var held = 1_024
 
         /// The time without an acknowledgement after which the connection counts as stalled.
         public var stall = Duration.seconds(5)
 
-        /// The time after a new connection within which a known poster has to connect, too, before its observers get a gap
-        /// with an open end.
+        /// The time that known posters have to connect again after this center has connected again.
+        ///
+        /// If a poster has not connected when this time is over, its observers get a gap with an open end.
         public var grace = Duration.seconds(10)
 
         /// Makes limits that suit most programs.
@@ -68,11 +69,12 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public enum FullPolicy: Hashable, Sendable {
-        /// Throws ``DistributedNotificationError/full``.
+        /// The post throws ``DistributedNotificationError/full``.
         case refuse
-        /// Drops the oldest posts that are kept. Observers that have not received them get a gap.
+        /// The oldest kept posts are dropped. Observers that have not received them get a gap.
         case dropOldest
-        /// Blocks the thread until there is room, and throws ``DistributedNotificationError/full`` if this time passes first.
+        /// The post blocks the thread until there is room, and throws ``DistributedNotificationError/full`` if this time passes
+        /// first.
         case block(until: Duration)
     }
 
@@ -80,9 +82,9 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public enum Milestone: Hashable, Sendable {
-        /// The engine has the post.
+        /// The engine has accepted the post.
         case accepted
-        /// Every process that is connected and subscribes to it has confirmed the post, or was given a gap.
+        /// Every connected process that subscribes to the post has confirmed it, or was given a gap.
         ///
         /// A process confirms a post when the post is in the queues of its observers, before their handlers have run. Posters wait
         /// neither for a process that has confirmed nothing for a second, nor for observers that are still getting earlier
@@ -94,7 +96,7 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// The number of posts, which is the number of the last one.
+        /// The number of posts, which is also the number of the last post.
         public var posted: UInt64 = 0
         /// The number of the last post that an engine has accepted.
         public var accepted: UInt64 = 0

@@ -1,6 +1,6 @@
 public import RunLoops
 
-/// An object that delivers notifications to observers of other processes, and tells every observer what it has missed.
+/// An object that delivers notifications between processes, and tells every observer which notifications it has missed.
 ///
 /// ```swift
 /// let center = try DistributedNotificationCenter(.hub(named: PortName("org.example.cache")))
@@ -13,12 +13,11 @@ public import RunLoops
 /// try center.post("user.changed", payload: Array("42".utf8))
 /// ```
 ///
-/// Each notification of a poster has a number. An observer gets the notifications of one poster with one name and sender in
-/// order and each once, and gets a ``DistributedNotificationGap`` in the place of those that are missing. There is no order
-/// between posters.
+/// Each notification of a poster has a number. An observer gets the notifications of one poster with one name and sender in order,
+/// each once, and gets a ``DistributedNotificationGap`` in the place of those that are missing. There is no order between posters.
 ///
-/// The center connects in the background, and again whenever the connection ends. Meanwhile it keeps the posts. It has a thread
-/// of its own, which no handler of yours blocks. For more, see <doc:NotificationsBetweenProcesses>.
+/// The center connects in the background, and again whenever the connection ends. While it is not connected, it keeps the posts. It
+/// has a thread of its own, which no handler of yours blocks. For more, see <doc:NotificationsBetweenProcesses>.
 ///
 /// The center ends with ``invalidate()``, or when the last reference to it is released.
 ///
@@ -41,8 +40,8 @@ public final class DistributedNotificationCenter: Sendable {
     /// - Parameters:
     ///   - engine: The engine that connects the center to the others.
     ///   - options: The limits.
-    /// - Throws: ``/RunLoops/SystemError`` if the thread of the center cannot be started. If the engine
-    ///   cannot be used, ``connectionState`` tells the reason.
+    /// - Throws: ``/RunLoops/SystemError`` if the thread of the center cannot be started. If the engine cannot be used,
+    ///   ``connectionState`` contains the reason.
     ///
     /// > Thread safety: any thread.
     public init(_ engine: DistributedNotificationEngine, options: Options = Options()) throws(SystemError) {
@@ -58,15 +57,15 @@ public final class DistributedNotificationCenter: Sendable {
 
     /// Ends the center: its observers are removed, and its connection is closed.
     ///
-    /// Posts that the engine has taken are still sent if that is possible without waiting. To be sure of a post, await that it
-    /// is accepted. Calling this twice is harmless.
+    /// Posts that the engine has taken are still sent if that is possible without waiting. To be sure of a post, wait until it is
+    /// accepted. Calling this twice is harmless.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {
         Fork.check("DistributedNotificationCenter.invalidate")
         state.end(nil)
         let thread = thread
-        // After the block that ends the engine.
+        // The thread stops after the block that ends the engine.
         thread.runLoop.performInEveryMode { thread.stop() }
     }
 
@@ -74,7 +73,7 @@ public final class DistributedNotificationCenter: Sendable {
 
     /// The state of the connection.
     ///
-    /// > Thread safety: any thread. It may change at any moment.
+    /// > Thread safety: any thread. The state may change at any moment.
     public var connectionState: ConnectionState { state.connection }
 
     /// The states of the connection from now on, beginning with the present one.

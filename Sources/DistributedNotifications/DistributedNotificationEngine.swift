@@ -1,7 +1,7 @@
 /// The way in which the notifications of a center reach other centers.
 ///
-/// Give one to the initializer of ``DistributedNotificationCenter``. It is the only part of a program that differs between one
-/// machine and many.
+/// Pass an engine to the initializer of ``DistributedNotificationCenter``. The engine is the only part of a program that differs
+/// between one machine and many.
 ///
 /// > Thread safety: a value.
 public struct DistributedNotificationEngine: Sendable {

@@ -9,9 +9,9 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case malformed(String, reason: String)
     /// The payload has more bytes than the limit. Nothing was sent.
     case tooLarge(limit: Int)
-    /// The poster uses more topics, which are pairs of a name and a sender, than the limit. Nothing was sent.
+    /// The post would exceed the limit of topics, which are pairs of a name and a sender. Nothing was sent.
     case tooManyTopics(limit: Int)
-    /// The center has no room for the post, because the engine does not take the earlier ones or observers do not confirm them.
+    /// The center has no room for the post, because the engine does not take the earlier posts, or observers do not confirm them.
     ///
     /// Nothing was sent, and the post has no number.
     case full
@@ -27,9 +27,9 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case cancelled
     /// The value is not encodable as JSON, or the payload is not the JSON of the type, for the given reason.
     case coding(String)
-    /// The other end breaks the protocol, for the given reason.
+    /// The other end of the connection violates the protocol, for the given reason.
     case protocolViolation(String)
-    /// Another process has the same identity as a poster.
+    /// Another process has a poster with the same identity.
     case duplicatePoster
     /// The engine cannot be used, for the given reason.
     case engine(String)

@@ -4,6 +4,6 @@
 public enum DistributedNotificationEvent: Hashable, Sendable {
     /// A notification.
     case notification(DistributedNotification)
-    /// Notifications of one poster are missing: reload what they told you about.
+    /// Notifications of one poster are missing: reload the data that they were about.
     case gap(DistributedNotificationGap)
 }

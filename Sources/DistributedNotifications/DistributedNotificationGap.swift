@@ -9,17 +9,18 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     public enum Reason: UInt8, Hashable, Sendable, CaseIterable {
-        /// The poster could not send them in time, and has dropped the oldest to make room.
+        /// The poster could not send the notifications in time, and has dropped the oldest to make room.
         case posterFull = 1
         /// This process did not take its notifications in time, and the engine had no room to keep more for it.
         case processBehind = 2
         /// The observer did not take its notifications in time, and its capacity was reached.
         case observerBehind = 3
-        /// The center was suspended, and the observer's behavior or its limit dropped them.
+        /// The notifications were dropped during a suspension of the center, by the observer's behavior or for lack of room.
         case suspended = 4
-        /// The engine did not have them any more: this process was away for too long, or the engine has lost its store.
+        /// The engine no longer had the notifications: this process was disconnected for too long, or the engine has lost its
+        /// store.
         case notKept = 5
-        /// The poster ended before it had sent them, or ended while it was not connected.
+        /// The poster ended before it had sent the notifications, or ended while it was not connected.
         case posterEnded = 6
     }
 

@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// A hub that a process serves for others, without posting or observing itself.
 ///
-/// In production, serve the hub in a small process of its own, which a supervisor restarts and nobody stops or debugs.
+/// In production, serve the hub in a small process of its own, which a supervisor restarts, and which you never stop or debug.
 ///
 /// ```swift
 /// let hub = try DistributedNotificationHub(named: PortName("org.example.cache"))
@@ -23,7 +23,7 @@ public final class DistributedNotificationHub: Sendable {
     /// The name.
     public let name: PortName
 
-    /// Takes the name, and begins to serve it on a thread of its own.
+    /// Takes the name, and begins to serve the hub on a thread of its own.
     ///
     /// - Parameters:
     ///   - name: The name that the centers use.
@@ -69,10 +69,10 @@ public final class DistributedNotificationHub: Sendable {
 extension DistributedNotificationEngine {
     /// The engine for processes of one machine: a hub that one of them serves.
     ///
-    /// The first process that takes the name serves the hub, on a thread of its own. When it ends, for any reason, the others
-    /// race for the name, and one of them serves the next hub. Nothing has to be installed or started. While the process that
-    /// serves is stopped, or is being debugged, all others wait, so ``DistributedNotificationHub`` in a process of its own is
-    /// the better choice in production.
+    /// The first process that takes the name serves the hub, on a thread of its own. When it ends, for any reason, the others race
+    /// for the name, and one of them serves the next hub. Nothing has to be installed or started. While the serving process is
+    /// stopped, or is being debugged, all other processes wait, so ``DistributedNotificationHub`` in a process of its own is the
+    /// better choice in production.
     ///
     /// - Parameters:
     ///   - name: The name, which all processes use. A plain name is for processes of the same user.

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The handle of an observer, with which it is removed.
+/// A handle of an observation, with which you end the observation.
 ///
 /// The observation ends with ``remove()``, or when the last reference to the handle is released. Keep the handle in a stored
 /// property of the object that observes. A local variable alone is not enough: in an optimized build, Swift may destroy the
@@ -9,7 +9,7 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread.
 public final class DistributedObservation: Sendable {
-    /// The numbers of an observer's notifications.
+    /// The numbers of an observer's notifications that were delivered and dropped.
     ///
     /// > Thread safety: a value.
     public struct Counts: Hashable, Sendable {
@@ -42,8 +42,8 @@ public final class DistributedObservation: Sendable {
 
     /// Ends the observation.
     ///
-    /// Events that wait are discarded. On the thread of the observer's loop, the handler is not called any more when this
-    /// returns; on another thread, one call may be under way. Calling this twice is harmless.
+    /// Events that wait are discarded. If this is called on the thread of the observer's loop, no call of the handler starts after
+    /// it has returned; on another thread, one call may still be under way. Calling this twice is harmless.
     public func remove() {
         Fork.check("DistributedObservation.remove")
         if lane.remove() { center.remove(number) }
@@ -51,7 +51,7 @@ public final class DistributedObservation: Sendable {
 
     /// Blocks the thread until the subscription is confirmed.
     ///
-    /// - Parameter deadline: The time to give up, or nil for never.
+    /// - Parameter deadline: The time at which the wait ends; nil for never.
     /// - Returns: False if the deadline passed first, or the observation or its center ended.
     ///
     /// > Thread safety: any thread.

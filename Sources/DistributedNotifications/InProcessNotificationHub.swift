@@ -1,6 +1,6 @@
 /// A hub inside this process, for tests of programs that post and observe.
 ///
-/// Its centers behave as those of a hub between processes, with the same bounds, gaps and acknowledgements. Other processes
+/// Its centers behave like those of a hub between processes, with the same limits, gaps and acknowledgements. Other processes
 /// cannot connect to it.
 ///
 /// ```swift
@@ -18,7 +18,7 @@ public final class InProcessNotificationHub: Sendable {
 
     init(_ limits: Hub.Limits) { core = InProcessHubCore(limits) }
 
-    /// The engine of centers that meet at this hub.
+    /// The engine for centers that connect to this hub.
     public var engine: DistributedNotificationEngine {
         DistributedNotificationEngine(name: "hub in this process") { [core] loop in
             InProcessEngine(core, loop)

@@ -5,15 +5,15 @@ package import RunLoops
 /// Numbering, retention, de-duplication and gaps are the center's work, and the same for every engine. An engine reports the
 /// posts that it has accepted, the posts that are settled, and the posts that it knows to be missing.
 ///
-/// A center makes its engine on the thread of its own loop, calls it there only, and expects every call of the ``EngineSink``
-/// there. So an engine needs no lock. No method blocks. The engine may call the sink during ``start(_:_:)`` and later, but not
+/// A center makes its engine on the thread of its own loop, calls it only there, and expects every call of the ``EngineSink``
+/// there, too. So an engine needs no lock. No method blocks. The engine may call the sink during ``start(_:_:)`` and later, but not
 /// during ``publish(_:)``, ``announce(_:)``, ``subscribe(_:)``, ``unsubscribe(_:)``, ``locate(_:)`` or ``confirm(_:credits:)``.
 ///
 /// After each ``EngineSink/state(_:epoch:)`` with ``ConnectionState/connected``, the center calls, in this order: `announce` with
 /// the opening horizons, `locate` with the posters that it knows, `subscribe` with all its subscriptions, and `publish` with all
 /// posts that are not settled. The engine forgets all of them when the connection ends.
 package protocol Engine: AnyObject {
-    /// Begins to connect, and to connect again whenever the connection ends.
+    /// Begins to connect; from then on, the engine connects again whenever the connection ends.
     ///
     /// - Parameters:
     ///   - start: The identity of the center as a poster.
@@ -28,34 +28,36 @@ package protocol Engine: AnyObject {
 
     /// Hands over horizons of this poster, which stay in order with its posts.
     ///
-    /// - Parameter announcement: The horizons. Never refused: there are at most as many as the poster has topics.
+    /// - Parameter announcement: The horizons, at most two for each topic of the poster. They are never refused.
     func announce(_ announcement: Announcement)
 
     /// Adds subscriptions.
     ///
-    /// For each, the engine delivers the posts that its start asks for, then one ``EngineBatch/Item/baseline(_:)`` that is the last of
-    /// its subscription. From then on it delivers every matching post.
+    /// For each subscription, the engine delivers the earlier posts that the start asks for, then one or more baselines
+    /// (``EngineBatch/Item/baseline(_:)``), the last of which has ``Baseline/isLast``. From then on it delivers every matching
+    /// post.
     func subscribe(_ subscriptions: [Subscription])
 
     /// Removes subscriptions by their numbers.
     func unsubscribe(_ numbers: [UInt64])
 
-    /// Asks for posters that the center knows from before.
+    /// Asks for posters that the center knows from an earlier connection.
     ///
-    /// For each that it knows, the engine delivers ``EngineBatch/Item/present(_:)`` or ``EngineBatch/Item/ended(_:only:)``. The
-    /// others it reports when it hears of them, as it does with every poster once there is a subscription.
+    /// For each of them that the engine knows, it delivers ``EngineBatch/Item/present(_:)`` or ``EngineBatch/Item/ended(_:only:)``.
+    /// It reports the others when it learns of them, as it does with every poster once there is a subscription.
     func locate(_ posters: [PosterID])
 
     /// Confirms batches.
     ///
     /// - Parameters:
-    ///   - batch: The number of the newest batch that the center has taken; it has taken all before, too.
+    ///   - batch: The number of the newest batch that the center has taken; the center has taken all earlier batches, too.
     ///   - credits: The number of further posts that the center takes.
     func confirm(_ batch: UInt64, credits: Int)
 
     /// Ends the engine, and reports the number of the poster's last post.
     ///
-    /// The sink is not called any more. Posts that were handed over are still sent if that is possible without waiting.
+    /// The engine does not call the sink after that. Posts that were handed over are still sent if that is possible without
+    /// waiting.
     func end(lastNumber: UInt64)
 }
 
@@ -78,7 +80,7 @@ package struct EngineStart: Sendable {
 package enum Handed: Hashable, Sendable {
     /// The engine has the post, and sends it.
     case taken
-    /// The engine has no room, and says ``EngineSink/room()`` when it has.
+    /// The engine has no room, and calls ``EngineSink/room()`` when it has room again.
     case full
     /// The engine is not connected.
     case away
@@ -90,8 +92,8 @@ package protocol EngineSink: AnyObject {
     ///
     /// - Parameters:
     ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
-    ///   - epoch: The incarnation that the engine is connected with; nil unless connected. The store of another epoch is
-    ///     another one: nothing that the last one had is known to be in it.
+    ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. Another epoch means another
+    ///     store, which need not contain anything of the previous one.
     func state(_ state: ConnectionState, epoch: Epoch?)
 
     /// Reports the progress of this poster's posts.

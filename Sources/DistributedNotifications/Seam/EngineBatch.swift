@@ -3,17 +3,21 @@ package struct EngineBatch: Hashable, Sendable {
     /// An event of a batch.
     package enum Item: Hashable, Sendable {
         case post(Delivered)
-        /// The end of a range of posts of a topic that the engine does not deliver, for one subscription; nil for all that are checked.
+        /// The end of a range of posts of a topic that the engine does not deliver.
+        ///
+        /// `only` is the one subscription that the horizon is for; nil for all checked subscriptions.
         case horizon(Horizon, only: UInt64? = nil)
         /// The numbers with which a subscription begins or, if it has begun before, those that it should have reached.
         case baseline(Baseline)
-        /// The engine is connected to a poster, and has delivered the posts that it has of it.
+        /// A poster is connected, and the engine has delivered the posts of this poster that it has.
         case present(PosterID)
-        /// A poster has ended, which is news for one subscription; nil for all.
+        /// A poster has ended.
+        ///
+        /// `only` is the one subscription that the end is for; nil for all subscriptions.
         case ended(PosterEnd, only: UInt64? = nil)
     }
 
-    /// The number of the batch on this connection, to confirm it.
+    /// The number of the batch on this connection, by which the center confirms the batch.
     package let number: UInt64
     package let items: [Item]
 
@@ -25,10 +29,11 @@ package struct EngineBatch: Hashable, Sendable {
     /// A post that an engine delivers.
     package struct Delivered: Hashable, Sendable {
         package let post: Post
-        /// The place of the post in the order of the engine.
+        /// The position of the post in the order in which the engine has accepted posts.
         package let position: Position
-        /// The only subscription that gets the post, because it asked for earlier posts; nil for all that are checked: the engine
-        /// has delivered the last baseline of them on this connection.
+        /// The only subscription that gets the post, because it asked for earlier posts; nil for all checked subscriptions.
+        ///
+        /// A subscription is checked once the engine has delivered its last baseline on this connection.
         package let subscription: UInt64?
 
         package init(post: Post, position: Position, subscription: UInt64? = nil) {
@@ -60,11 +65,11 @@ package struct Baseline: Hashable, Sendable {
 
     package let subscription: UInt64
     package let marks: [Mark]
-    /// The place of the newest post that the engine had accepted.
+    /// The position of the newest post that the engine had accepted.
     package let position: Position
     /// False if another baseline of the same subscription follows, because one packet would be too long.
     package let isLast: Bool
-    /// True if the store has forgotten ended posters, with posts that the subscription may have missed.
+    /// True if the store has forgotten ended posters whose posts the subscription may have missed.
     package let hasForgotten: Bool
 
     package init(
@@ -82,9 +87,9 @@ package struct Baseline: Hashable, Sendable {
 /// The end of a poster.
 package struct PosterEnd: Hashable, Sendable {
     package let poster: PosterID
-    /// The number up to which the engine has its posts.
+    /// The number up to which the engine has the poster's posts.
     package let accepted: UInt64
-    /// The number of its last post; nil if that is unknown.
+    /// The number of the poster's last post; nil if it is unknown.
     package let last: UInt64?
 
     package init(poster: PosterID, accepted: UInt64, last: UInt64?) {

@@ -2,11 +2,11 @@
 package struct Horizon: Hashable, Sendable {
     package let poster: PosterID
     package let topic: Topic
-    /// The number of the newest post that it stands for.
+    /// The number of the newest post that the horizon stands for.
     package let number: UInt64
-    /// True if an engine has accepted that post before, so that it is no loss for those that subscribed later.
+    /// True if an engine has accepted that post before, so that it is no loss for subscriptions that began later.
     package let isBase: Bool
-    /// The reason in the gap that the horizon may make.
+    /// The reason in the gap that the horizon may cause.
     package let reason: DistributedNotificationGap.Reason
 
     package init(

@@ -47,7 +47,7 @@ package struct Post: Hashable, Sendable {
     package let topic: Topic
     /// The time of the post, in nanoseconds since 1970, by the poster's clock.
     package let date: Int64
-    /// True if suspended observers get it at once.
+    /// True if suspended observers get the post immediately.
     package let isImmediate: Bool
     package let payload: [UInt8]
 
@@ -64,6 +64,6 @@ package struct Post: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// The number of bytes by which limits count the post.
+    /// The number of bytes that the post counts for in limits.
     package var cost: Int { payload.count + topic.name.utf8.count + (topic.sender?.utf8.count ?? 0) + 64 }
 }

@@ -1,4 +1,4 @@
-/// The identity of an engine's store: a hub has one for its whole life, a database one for each generation.
+/// The identity of an engine's store: a hub keeps one for its whole life, and a database has a new one in each generation.
 package struct Epoch: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -9,7 +9,7 @@ package struct Epoch: Hashable, Sendable {
     }
 }
 
-/// A place in the order in which an engine has accepted posts, within one epoch.
+/// A position in the order in which an engine has accepted posts, within one epoch.
 package struct Position: Hashable, Comparable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -28,13 +28,13 @@ package struct Position: Hashable, Comparable, Sendable {
 package struct Subscription: Hashable, Sendable {
     /// The earlier posts that are delivered first, if the engine still has them.
     package enum Start: Hashable, Sendable {
-        /// None: only posts from now on.
+        /// No earlier posts: only posts from now on.
         case now
-        /// The newest ones, up to this number.
+        /// The newest earlier posts, up to this number.
         case last(Int)
-        /// Those since a time, in nanoseconds since 1970, by the posters' clocks.
+        /// The posts since a time, in nanoseconds since 1970, by the posters' clocks.
         case since(Int64)
-        /// Those after a position; all of them if the epoch is another one.
+        /// The posts after a position; all posts if the epoch is another one.
         case after(Position, Epoch)
     }
 
@@ -42,7 +42,7 @@ package struct Subscription: Hashable, Sendable {
     package let number: UInt64
     /// The name; nil for every name.
     package let name: String?
-    /// The sender; nil for every sender and none.
+    /// The sender; nil for any sender, or none.
     package let sender: String?
     package var start: Start
 

@@ -12,8 +12,9 @@ final class CenterCore {
     private unowned let state: CenterState
     private let engine: any Engine
     private var observers: [UInt64: Observer] = [:]
-    /// The observers of a name, and those of every name.
+    /// The observers of a single name, keyed by that name.
     private var byName: [String: [UInt64]] = [:]
+    /// The observers of every name.
     private var byEveryName: [UInt64] = []
     private var known = KnownPosters()
     /// The epoch of the connection; nil while there is none.
@@ -44,7 +45,7 @@ final class CenterCore {
 
     // MARK: - Posting
 
-    /// Hands posts over until the engine takes no more.
+    /// Hands posts to the engine until it takes no more.
     func pump() {
         // The horizons of posts that are dropped meanwhile wait in the log, where they are merged.
         if isFull { return state.stopPumping() }
@@ -111,7 +112,7 @@ final class CenterCore {
         if epoch != nil { engine.unsubscribe([number]) }
     }
 
-    /// Applies a change to an observer's account, and delivers the events that it makes.
+    /// Applies a change to an observer's account, and delivers the events that result from it.
     private func feed(_ number: UInt64, _ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
         guard let index = observers.index(forKey: number) else { return }
         var events: [Follower.Event] = []
@@ -163,7 +164,7 @@ extension CenterCore: EngineSink {
         pump()
     }
 
-    /// Asks for the posters that the center knows, and gives them up if the engine does not know them.
+    /// Asks the engine for the posters that the center knows; those that it does not report in the grace period are given up.
     private func locate() {
         let asked = known.connect()
         if asked.isEmpty { return }
@@ -171,7 +172,7 @@ extension CenterCore: EngineSink {
         awaitGrace()
     }
 
-    /// Gives up the posters that have not connected within the grace period.
+    /// Starts the grace period, after which posters that have not connected are given up.
     private func awaitGrace() {
         grace?.invalidate()
         let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in

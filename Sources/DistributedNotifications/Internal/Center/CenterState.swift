@@ -34,7 +34,7 @@ final class CenterState: Sendable {
         var droppedCount = 0
     }
 
-    /// The largest number of observers of a center.
+    /// The maximum number of observers of a center.
     static let mostObservers = Hub.Limits().subscriptions
 
     let poster: PosterID
@@ -110,8 +110,9 @@ final class CenterState: Sendable {
 
     /// Adds a post, and schedules its hand-over.
     ///
-    /// `milestone` is the stage that the caller waits for; nil for none. The result is the number of the post, with the result of
-    /// the stage; if there is no room and `waits` is true, it is the result to wait for.
+    /// `milestone` is the stage that the caller waits for; nil for none. The result contains the number of the post and, if there
+    /// is a milestone, a one-shot that is decided at that stage. If there is no room and `waits` is true, the result is a one-shot
+    /// that is decided when there is room.
     func post(
         _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool,
         until milestone: DistributedNotificationCenter.Milestone? = nil
@@ -167,7 +168,9 @@ final class CenterState: Sendable {
     /// The number of threads and tasks that wait for room or for a stage of a post.
     var waiterCount: Int { state.withLock { $0.roomWaiters.count + $0.postWaiters.count } }
 
-    /// Takes the next announcement or post to hand over; nil if there is none.
+    /// Returns the next announcement or post to hand over; nil if there is none.
+    ///
+    /// An announcement is removed from the log; a post stays there until it is settled or dropped.
     func nextToHandOver() -> (Announcement?, Post?)? {
         state.withLock { state in
             if let announcement = state.log.takeAnnouncement() { return (announcement, nil) }
@@ -183,7 +186,7 @@ final class CenterState: Sendable {
     /// Notes that the engine takes no more posts for now.
     func stopPumping() { state.withLock { $0.isPumping = false } }
 
-    /// Notes that the loop hands posts over.
+    /// Notes that the loop has begun to hand posts over.
     func beginPumping() { state.withLock { $0.isPumping = true } }
 
     /// True if the engine owes an acknowledgement.

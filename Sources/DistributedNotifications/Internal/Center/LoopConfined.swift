@@ -1,7 +1,7 @@
-/// An object that only the thread of one loop touches, in a value that every thread may pass on.
+/// A container of an object that only the thread of one loop uses; any thread may pass the container on.
 ///
-/// `@unchecked Sendable`: the value is read, changed and released in blocks of one loop only. If the loop has ended before, it is
-/// released with the last reference, when no other thread has one.
+/// `@unchecked Sendable`: the value is read, changed and released in blocks of one loop only. If the loop has ended before, the
+/// value is released with the last reference to the container, when no other thread has a reference.
 final class LoopConfined<Value: AnyObject>: @unchecked Sendable {
     var value: Value?
 }

@@ -3,10 +3,13 @@ internal import Glibc
 
 /// The memory file in which a poster keeps its last number, so that a hub can read it after the poster was killed.
 ///
-/// `@unchecked Sendable`: the number is stored under the lock of the center only, and the memory is this object's until its end.
+/// `@unchecked Sendable`: the number is stored under the lock of the center only, and the memory belongs to this object until it is
+/// destroyed.
 @safe
 final class NumberPage: @unchecked Sendable {
-    /// The memory file; -1 if the kernel has refused it, so that an unsent tail has an unknown end.
+    /// The descriptor of the memory file; -1 if the kernel has refused the file.
+    ///
+    /// Without the file, a hub does not know the number of the last post of a poster that was killed.
     let descriptor: CInt
     private let number: UnsafeMutablePointer<UInt64>?
 
@@ -42,7 +45,7 @@ final class NumberView {
 
     deinit { unsafe runloops_number_file_unmap_reader(number) }
 
-    /// The number, which the other process may change at any time; nil if it is beyond all counting.
+    /// The number, which the other process may change at any time; nil if it is too large to be the number of a post.
     var value: UInt64? {
         let value = unsafe runloops_number_file_load(number)
         return value > UInt64(Int64.max) ? nil : value

@@ -4,7 +4,7 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread appends; the observer's loop or task takes.
 final class ObserverLane: Sendable {
-    /// The place where events are taken.
+    /// The consumer of the events: a loop, which calls a handler, or a task.
     enum Target: Sendable {
         case loop(RunLoop, [RunLoop.Mode], SourceLocation, @Sendable (DistributedNotificationEvent) -> Void)
         case task
@@ -24,7 +24,7 @@ final class ObserverLane: Sendable {
         var deliveredCount = 0
     }
 
-    /// The events that one block delivers before other inputs of the loop have their turn.
+    /// The maximum number of events that one block delivers before other inputs of the loop have their turn.
     private static let mostAtOnce = 64
 
     private let target: Target
@@ -52,9 +52,10 @@ final class ObserverLane: Sendable {
         change { queue in for event in events { queue.append(event) } }
     }
 
-    /// Suspends or resumes the lane, as its center is when the lane's lock is held.
+    /// Suspends or resumes the lane, to match its center.
     ///
-    /// If several threads change the suspension at the same time, the last of these calls therefore finds the last change.
+    /// The center's state is loaded under the lane's lock. So if several threads change that state at the same time, the last of
+    /// their calls of this method finds the last change.
     func followSuspension(of center: CenterState) { change { $0.suspend(center.isSuspended) } }
 
     private func change(_ body: (inout EventQueue) -> Void) {
@@ -85,7 +86,7 @@ final class ObserverLane: Sendable {
 
     /// Removes the lane, and discards the waiting events.
     ///
-    /// - Returns: False if it was removed before.
+    /// - Returns: False if the lane had been removed before.
     @discardableResult
     func remove() -> Bool {
         let (isFirst, waiting): (Bool, [OneShot<Bool>]) = state.withLock { state in
@@ -102,9 +103,10 @@ final class ObserverLane: Sendable {
         return isFirst
     }
 
-    /// Registers for the confirmation.
+    /// Registers a wait for the confirmation.
     ///
-    /// - Returns: A result to wait for, which is false if the lane is removed first; nil if that is already decided.
+    /// - Returns: A one-shot, which is decided with false if the lane is removed first; nil if the lane is already confirmed or
+    ///   removed.
     func awaitConfirmation() -> OneShot<Bool>? {
         state.withLock { state in
             if state.isConfirmed || state.isRemoved { return nil }
@@ -133,7 +135,7 @@ final class ObserverLane: Sendable {
         schedule()
     }
 
-    /// Takes the next event; if there is none, the next `append` schedules a block again.
+    /// Removes and returns the next event; if there is none, the next `append` schedules a block again.
     private func take() -> DistributedNotificationEvent? {
         state.withLock { state in
             guard !state.isRemoved, let event = state.queue.next() else {
@@ -147,7 +149,7 @@ final class ObserverLane: Sendable {
 
     // MARK: - In a task
 
-    /// Waits for the next event; nil if the lane has ended or the task was cancelled.
+    /// Waits for the next event, and returns it; nil if the lane has ended or the task was cancelled.
     func next(isolation: isolated (any Actor)?) async -> DistributedNotificationEvent? {
         while true {
             let wait = OneShot<Bool>()

@@ -23,7 +23,7 @@ extension Hub {
                 known == epoch
                 ? min(max(position.low.addingReportingOverflow(1).partialValue, ringStart), first) : ringStart
         }
-        // Posters that open later are broadcast to it.
+        // The connection learns of posters that open later through broadcasts.
         if subscriptions.isEmpty {
             for name in posters.keys.sorted(by: <) where posters[name]?.isOpen == true {
                 connections[id]?.queue.append(.item(.present(name)))
@@ -72,7 +72,8 @@ extension Hub {
 
     /// Answers a connection that asks for posters.
     ///
-    /// There is no answer for a poster that the hub does not know: if it opens, every connection that subscribes is told.
+    /// There is no answer for a poster that the hub does not know: if that poster opens later, every connection with a subscription
+    /// is told.
     mutating func locate(_ names: [PosterID], from id: ConnectionID) {
         for name in names {
             if let end = tombstones[name]?.end {
@@ -84,7 +85,7 @@ extension Hub {
         markReady(id)
     }
 
-    /// Takes the confirmation of batches.
+    /// Handles the confirmation of a batch, which also confirms all earlier batches.
     mutating func confirm(_ batch: UInt64, credits: Int, from id: ConnectionID) throws(WireViolation) {
         guard let lastBatch = connections[id]?.lastBatch else { return }
         if batch > lastBatch { throw WireViolation("a batch is confirmed that was not sent") }
@@ -103,7 +104,7 @@ extension Hub {
 
     // MARK: - To connections
 
-    /// Takes the next output for a connection; nil if there is none, or it has no credits.
+    /// Removes and returns the next output for a connection; nil if there is none, or the connection has no credits.
     mutating func next(for id: ConnectionID) -> Output? {
         guard let index = connections.index(forKey: id) else { return nil }
         if connections.values[index].owesAcknowledgement {
@@ -146,7 +147,7 @@ extension Hub {
         return items
     }
 
-    /// Queues the horizons of the posts that found no room, now that there is room.
+    /// Queues horizons in place of the posts that found no room, now that there is room.
     private mutating func tellMissed(_ id: ConnectionID) {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]
@@ -163,7 +164,7 @@ extension Hub {
         }
     }
 
-    /// Takes the next post of the first replay, or the baseline after its last post.
+    /// Returns the next post of the first replay or, after its last post, the baseline; nil if the post does not fit.
     private mutating func replay(
         for id: ConnectionID, batch: UInt64, fits room: Int
     ) -> EngineBatch.Item? {
@@ -178,19 +179,19 @@ extension Hub {
                 let position = Position(low: replay.next)
                 replay.next += 1
                 connections[id]?.replays[0] = replay
-                // A replayed post needs a credit, but no settling.
+                // A replayed post uses a credit, but no poster waits for its confirmation.
                 connections[id]?.unconfirmed.append(.init(batch: batch, poster: post.poster, number: 0))
                 return .post(.init(post: post, position: position, subscription: request.number))
             }
             replay.next += 1
         }
         connections[id]?.replays.removeFirst()
-        // The queue is empty here, so that nothing comes between the replay and the baseline.
+        // The queue is empty here, so nothing comes between the replay and the baseline.
         begin(request, id)
         return connections[id]?.takeFirst(for: batch, fits: .max)
     }
 
-    /// The baseline of a subscription, in parts that fit a packet.
+    /// Returns the baseline of a subscription, in parts that each fit into a packet.
     private func baselines(of request: Subscription) -> [Baseline] {
         let all = marks([request])
         let most = 64
@@ -203,7 +204,7 @@ extension Hub {
         }
     }
 
-    /// The newest numbers of all topics that match one of the subscriptions.
+    /// Returns the newest numbers of all topics that match one of the subscriptions.
     private func marks(_ wanted: [Subscription]) -> [Baseline.Mark] {
         var found: [Baseline.Mark] = []
         func add(_ name: PosterID, _ marks: [Topic: HubPoster.Mark]) {

@@ -3,7 +3,7 @@ internal import DequeModule
 extension Hub {
     // MARK: - From posters
 
-    /// Takes the horizons of a poster, whose announcement may have several parts.
+    /// Handles an announcement of a poster, or a part of one; only the last part has `isLast`.
     mutating func announce(_ announcement: Announcement, isLast: Bool = true, from id: ConnectionID)
         throws(WireViolation)
     {
@@ -53,7 +53,7 @@ extension Hub {
         }
     }
 
-    /// Keeps the newest number of a topic.
+    /// Records the newest number of a topic.
     private mutating func note(
         _ topic: Topic, _ number: UInt64, of poster: PosterID, isBase: Bool
     ) throws(WireViolation) {
@@ -64,13 +64,13 @@ extension Hub {
         posters.values[index].marks[topic, default: .init()].raise(to: number, isBase: isBase)
     }
 
-    /// Takes a post, and queues it for the connections that subscribe to its topic.
+    /// Accepts a post, and queues it for the connections that subscribe to its topic.
     mutating func publish(_ post: Post, from id: ConnectionID) throws(WireViolation) {
         guard connections[id]?.poster == post.poster, connections[id]?.hasEnded == false,
             posters[post.poster]?.isOpen == true, let accepted = posters[post.poster]?.accepted
         else { throw WireViolation("a post of another poster, or before the opening horizons") }
         guard post.previous < post.number else { throw WireViolation("a post that follows itself") }
-        // A post that is sent again was accepted before.
+        // If the poster sends a post again, the post may have been accepted before.
         if post.number <= accepted { return acknowledge(post.poster) }
         try note(post.topic, post.number, of: post.poster, isBase: false)
         keep(post)
@@ -114,7 +114,7 @@ extension Hub {
         Horizon(poster: key.poster, topic: key.topic, number: number, isBase: false, reason: .processBehind)
     }
 
-    /// The connections with a subscription to a topic that is not being replayed, in a stable order.
+    /// Returns the connections with a subscription that includes a topic and is not being replayed, in a stable order.
     private func matching(_ topic: Topic) -> [ConnectionID] {
         let named = byName[topic.name] ?? [:]
         var found = byEveryName.isEmpty ? Array(named.keys) : Array(Set(named.keys).union(byEveryName.keys))

@@ -9,22 +9,23 @@ struct Hub: Hashable, Sendable {
 
     /// The limits of a hub's memory.
     struct Limits: Hashable, Sendable {
-        /// The number of posts that are kept for observers that come back or come late.
+        /// The maximum number of posts that are kept for observers that connect again, or that start with earlier posts.
         var ringPosts = 32_768
         var ringBytes = 33_554_432
-        /// The number of posts that may wait for one connection.
+        /// The maximum number of posts that may wait for one connection.
         var queuedPosts = 4_096
         var queuedBytes = 1_048_576
-        /// The number of events, posts or not, that may wait for one connection before it is closed.
+        /// The maximum number of events, posts or not, that may wait for one connection; beyond it, the connection is closed.
         var queuedEvents = 65_536
-        /// The number of topics of a connection whose losses are noted one by one; beyond it, all its topics are checked.
+        /// The maximum number of topics of a connection whose losses are noted one by one; beyond it, all its topics are checked.
         var missedTopics = 1_024
         /// The size of a batch, beyond which no further item is added to it.
         var batchBytes = 60_000
         var subscriptions = 16_384
         var topics = 65_536
-        /// The number of ended posters that are remembered, and the number of their topics in total.
+        /// The maximum number of ended posters that are remembered.
         var tombstones = 4_096
+        /// The maximum number of topics of all these posters.
         var tombstoneTopics = 65_536
     }
 
@@ -51,7 +52,7 @@ struct Hub: Hashable, Sendable {
     var connections: [ConnectionID: HubConnection] = [:]
     /// The connections that subscribe to a name, with the number of such subscriptions.
     var byName: [String: [ConnectionID: Int]] = [:]
-    /// The connections that subscribe to every name.
+    /// The connections that subscribe to every name, with the number of such subscriptions.
     var byEveryName: [ConnectionID: Int] = [:]
     var tombstones: [PosterID: Tombstone] = [:]
     var tombstoneOrder = Deque<PosterID>()
@@ -59,7 +60,7 @@ struct Hub: Hashable, Sendable {
     /// The connections that may have output, each once, in order.
     var ready: [ConnectionID] = []
 
-    /// The connections that have no room for events.
+    /// The connections whose queues hold more events than the limit.
     private var overrun: [ConnectionID] = []
 
     init(_ epoch: Epoch, _ limits: Limits = Limits()) {
@@ -76,16 +77,16 @@ struct Hub: Hashable, Sendable {
         return (state.queuedPosts, state.unconfirmed.count)
     }
 
-    /// Takes the connections whose queues hold more events than the limit, because they have not read for too long.
+    /// Removes and returns the connections whose queues hold more events than the limit.
     ///
-    /// Their queues have no room even for events that are not posts. The owner closes them. When their centers connect again,
-    /// they ask for what they have missed.
+    /// Such a connection has not read for too long, and its queue has no room even for events that are not posts. The owner closes
+    /// these connections. When their centers connect again, they ask for the posts that they have missed.
     mutating func takeOverrun() -> [ConnectionID] {
         defer { overrun = [] }
         return overrun
     }
 
-    /// Takes the connections that may have output.
+    /// Removes and returns the connections that may have output.
     mutating func takeReady() -> [ConnectionID] {
         let taken = ready
         for id in taken { connections[id]?.isReady = false }
@@ -125,18 +126,18 @@ struct Hub: Hashable, Sendable {
         return older
     }
 
-    /// Removes a connection that has ended, whose poster may come back.
+    /// Removes a connection that has ended, whose poster may connect again.
     mutating func close(_ id: ConnectionID) {
         guard let state = connections.removeValue(forKey: id) else { return }
         for subscription in state.subscriptions.values where !subscription.isReplaying {
             removeFromIndex(subscription.request, id)
         }
         if posters[state.poster]?.connection == id { posters[state.poster]?.connection = nil }
-        // It asks again for the posts that it has not confirmed.
+        // No poster waits for it any longer: when its center connects again, it asks for the posts that it has not confirmed.
         if !state.isBehind { settleAll(of: state) }
     }
 
-    /// Removes a poster that has ended with a number; nil if the number is unknown.
+    /// Removes a poster that has ended; `last` is the number of its last post, or nil if the number is unknown.
     mutating func end(_ poster: PosterID, last: UInt64?) {
         guard let state = posters.removeValue(forKey: poster) else { return }
         if let connection = state.connection { connections[connection]?.hasEnded = true }
@@ -178,7 +179,7 @@ struct Hub: Hashable, Sendable {
         settleAll(of: state)
     }
 
-    /// Lets posters no longer wait for the connections that have confirmed none of their posts since the last call.
+    /// Ends the waits of posters for connections that have confirmed no posts since the last call.
     ///
     /// - Returns: True if posters still wait for a connection, so that the owner calls again later.
     mutating func checkConfirmations() -> Bool {

@@ -17,11 +17,11 @@ struct HubConnection: Hashable, Sendable {
 
     struct Subscribed: Hashable, Sendable {
         let request: Subscription
-        /// True while the earlier posts that it asked for are being sent.
+        /// True while the earlier posts that the subscription asked for are being sent.
         var isReplaying: Bool
     }
 
-    /// The progress of sending a subscription the earlier posts that it asked for.
+    /// The progress of sending the earlier posts that a subscription asked for.
     struct Replay: Hashable, Sendable {
         let subscription: UInt64
         /// The position of the next post to look at.
@@ -49,16 +49,17 @@ struct HubConnection: Hashable, Sendable {
     /// If so, the hub checks all topics that the connection subscribes to.
     var isMissingMore = false
     var lastBatch: UInt64 = 0
-    /// The posts that it takes beyond those that it has confirmed.
+    /// The maximum number of posts that are sent to the connection and not confirmed.
     var credits = 1_024
-    /// True if posters no longer wait for its confirmations, because it found no room for a post or confirmed none for too long.
+    /// True if posters no longer wait for the connection's confirmations.
     ///
-    /// It ends when the connection has confirmed everything.
+    /// This becomes true when there is no room for a post, or when the connection has confirmed no posts for too long. It becomes
+    /// false when the connection has confirmed all posts.
     var isBehind = false
-    /// True if it has confirmed posts since the last check, or held none then.
+    /// True if the connection has confirmed posts since the last check, or held none then.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// The opening horizons so far.
+    /// The opening horizons that have arrived so far.
     var opening: [Horizon] = []
     /// True once the poster has said that it ends.
     var hasEnded = false
@@ -69,7 +70,7 @@ struct HubConnection: Hashable, Sendable {
     /// True if posts may be sent.
     var hasCredits: Bool { unconfirmed.count < credits }
 
-    /// True if it has posts that it has not confirmed.
+    /// True if there are posts for the connection that it has not confirmed.
     var holdsPosts: Bool { queuedPosts > 0 || !unconfirmed.isEmpty }
 
     /// True if some posts found no room.
@@ -80,7 +81,7 @@ struct HubConnection: Hashable, Sendable {
         queuedPosts >= limits.queuedPosts || queuedPosts > 0 && queuedBytes + post.cost > limits.queuedBytes
     }
 
-    /// Appends a post, for which there is room.
+    /// Appends a post, for which there must be room.
     mutating func append(_ post: Post, _ position: Position) {
         queue.append(.post(post, position))
         queuedPosts += 1
@@ -96,7 +97,9 @@ struct HubConnection: Hashable, Sendable {
         }
     }
 
-    /// Takes the first of the queue into a batch, if it has no more bytes than fit, and there are credits for it.
+    /// Removes and returns the first event of the queue, for a batch; nil if there is none, or if it is a post that must wait.
+    ///
+    /// A post must wait if it has more bytes than fit, or if there are no credits for it.
     mutating func takeFirst(for batch: UInt64, fits room: Int) -> EngineBatch.Item? {
         switch queue.first {
         case nil: return nil
@@ -115,7 +118,7 @@ struct HubConnection: Hashable, Sendable {
 }
 
 extension EngineBatch.Item {
-    /// The number of bytes by which a batch counts the item.
+    /// The number of bytes that the item counts for in a batch.
     var cost: Int {
         switch self {
         case .post(let delivered): delivered.post.cost

@@ -4,9 +4,9 @@ internal import DequeModule
 struct HubPoster: Hashable, Sendable {
     /// The numbers of a topic.
     struct Mark: Hashable, Sendable {
-        /// The newest post.
+        /// The number of the newest post.
         var last: UInt64 = 0
-        /// The newest post when the poster first connected to the hub.
+        /// The number of the newest post when the poster first connected to the hub.
         var base: UInt64 = 0
 
         mutating func raise(to number: UInt64, isBase: Bool) {
@@ -22,15 +22,15 @@ struct HubPoster: Hashable, Sendable {
 
     /// The poster's connection; nil while it is away.
     var connection: Hub.ConnectionID?
-    /// False until its first opening horizons have come.
+    /// False until the poster's first opening horizons have arrived.
     var isOpen = false
-    /// The number up to which its posts were accepted.
+    /// The number up to which the poster's posts were accepted.
     var accepted: UInt64 = 0
     var marks: [Topic: Mark] = [:]
     /// The posts that some connection has not confirmed, in order.
     private var unsettled = Deque<Unsettled>()
 
-    /// The number up to which its posts are settled.
+    /// The number up to which the poster's posts are settled.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
     /// Notes that a post was accepted, which a number of connections have to confirm.
@@ -38,7 +38,7 @@ struct HubPoster: Hashable, Sendable {
     /// - Parameters:
     ///   - number: The number of the post.
     ///   - waiting: The number of connections.
-    ///   - most: The largest number of posts that wait; the oldest post beyond it counts as settled.
+    ///   - most: The maximum number of posts that wait for confirmations; if there are more, the oldest one counts as settled.
     mutating func accept(_ number: UInt64, waiting: Int, most: Int) {
         accepted = number
         if waiting == 0 { return }

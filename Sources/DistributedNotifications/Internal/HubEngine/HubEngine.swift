@@ -2,7 +2,7 @@ internal import DequeModule
 internal import MessagePorts
 internal import RunLoops
 
-/// The engine of a center that meets others at a hub between processes.
+/// The engine of a center that reaches other centers through a hub between processes.
 ///
 /// It connects to the hub of a name, and if there is none, it may serve one, on a thread of its own. Of several processes that
 /// try, one gets the name, and the others connect to it.
@@ -26,10 +26,10 @@ final class HubEngine: Engine {
     private var hub: HubThread?
 
     private var remote: RemotePort?
-    /// The number of ports so far, so that handlers know if theirs is the present one.
+    /// The number of ports so far, by which a handler can tell if its port is the current one.
     private var portNumber: UInt64 = 0
     private var isWelcome = false
-    /// Posts on their way to one message.
+    /// The posts that are collected for one message.
     private var posts = WireWriter()
     private var isFlushing = false
     /// The messages that come before everything else when there is room.
@@ -95,13 +95,14 @@ final class HubEngine: Engine {
 
     /// Takes the name, and serves the hub.
     ///
-    /// - Returns: True if there is a hub now, of this process or of another that was faster.
+    /// - Returns: True if this process serves the hub now.
     private func serveHub() -> Bool {
         do throws(DistributedNotificationError) {
             hub = try HubThread(name, in: names, limits)
             return true
         } catch {
-            // Another process has taken the name, but may not serve it yet: the next try comes after a pause.
+            // For example, another process has taken the name first. It may not serve the hub yet, so the next try comes after a
+            // pause.
             return false
         }
     }
@@ -114,7 +115,7 @@ final class HubEngine: Engine {
         send(HubMessage.hello, hello.bytes, descriptor: start.numberFile)
     }
 
-    /// The connection has ended, or could not be made: another try follows.
+    /// Abandons a connection that has ended or could not be made, and plans another try.
     private func lose(_ error: DistributedNotificationError) {
         portNumber += 1
         remote?.invalidate()
@@ -130,7 +131,7 @@ final class HubEngine: Engine {
         if let connectedSince, .now - connectedSince > .seconds(1) { backoff.reset() }
         connectedSince = nil
         sink?.state(.away(since: awaySince ?? .now, error), epoch: nil)
-        // Not all processes that have lost the hub at the same time try again at the same time.
+        // The pause is random, so that not all processes that have lost the hub at the same time try again at the same time.
         let pause = backoff.begin() * Int.random(in: 50...150) / 100
         let timer = Timer(timeInterval: pause, repeats: false) { [unowned self] _ in
             retry = nil
@@ -285,7 +286,7 @@ final class HubEngine: Engine {
 }
 
 extension Array {
-    /// The array in parts of at most so many elements; one empty part if it is empty.
+    /// Returns the array in parts of at most a number of elements; one empty part if the array is empty.
     fileprivate func parts(of most: Int) -> [ArraySlice<Element>] {
         if isEmpty { return [[]] }
         return stride(from: 0, to: count, by: most).map { self[$0..<Swift.min($0 + most, count)] }

@@ -15,10 +15,10 @@ final class HubServer {
         var held: (id: UInt32, bytes: [UInt8])?
     }
 
-    /// The time between two checks of the confirmations: posters wait for a process that confirms nothing for up to twice as long.
+    /// The time between two checks of the confirmations; posters wait up to twice as long for a process that confirms nothing.
     private static let checkInterval = Duration.milliseconds(500)
 
-    /// The limit of posters that are neither connected nor known to have ended.
+    /// The maximum number of posters that are neither connected nor known to have ended.
     private static let mostAway = 4_096
 
     private let port: MessagePort
@@ -32,18 +32,18 @@ final class HubServer {
     private(set) var violations = 0
     /// The clients to which a message could not be sent.
     private var broken: [MessagePort.Peer] = []
-    /// Fires while posters wait for connections to confirm posts.
+    /// The timer that checks the confirmations; nil while no poster waits for connections to confirm posts.
     private var check: Timer?
-    /// Called once when the hub has lost its name, and has ended.
+    /// Called once when the hub has ended, for example because it has lost its name.
     private let ended: () -> Void
 
     private struct Away {
-        /// Reports the end of the process; nil if the hub cannot see the process.
+        /// The source that reports the end of the process; nil if the hub cannot watch the process.
         let process: ProcessSource?
         let numbers: NumberView?
     }
 
-    /// Takes the name, and serves it on the loop of the calling thread.
+    /// Takes the name, and serves the hub on the loop of the calling thread.
     init(
         _ name: PortName, in names: PortNames, _ limits: Hub.Limits, on loop: RunLoop,
         ended: @escaping () -> Void
@@ -66,7 +66,8 @@ final class HubServer {
                 flush(peer.connection)
                 flushAll()
             }
-            // Two hubs of one name would split the observers; the others find the new one when this one ends.
+            // Two hubs of one name would split the observers, so this hub ends if it loses its name. Its centers then find the new
+            // hub.
             try port.onNameLoss { [unowned self] in end() }
         } catch {
             port.invalidate()
@@ -124,7 +125,7 @@ final class HubServer {
             if other.peer.credentials.processID != peer.credentials.processID {
                 return refuse(peer, HubMessage.refusedDuplicate)
             }
-            // The same process has connected again before this end has noticed the end of the old connection.
+            // The same process has connected again before the hub has noticed the end of the old connection.
             port.disconnect(other.peer)
             clients[other.peer.connection] = nil
         }
@@ -141,7 +142,8 @@ final class HubServer {
     private func refuse(_ peer: MessagePort.Peer, _ reason: UInt32) {
         var refusal = WireWriter()
         refusal.put(reason)
-        // The connection is closed even if the peer does not read the refusal.
+        // Even if the refusal cannot be sent, the peer is not a client: its next message, unless it is a hello, closes the
+        // connection.
         do { _ = try port.send(refusal.bytes, id: HubMessage.refusal, to: peer) } catch {}
     }
 
@@ -183,7 +185,7 @@ final class HubServer {
         }
     }
 
-    /// Makes sure that a process which confirms nothing, because it was stopped, does not hold posters back.
+    /// Starts the timer that keeps a process which confirms nothing, for example because it was stopped, from holding posters back.
     private func awaitConfirmations() {
         if check != nil { return }
         let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in
@@ -237,7 +239,7 @@ final class HubServer {
         do {
             if try !port.send(bytes, id: id, to: client.peer) { clients[connection]?.held = (id, bytes) }
         } catch {
-            // Without this message the account of the client would be wrong, so it has to connect again.
+            // Without this message the account of the client would be wrong, so the client has to connect again.
             clients[connection]?.held = (id, bytes)
             broken.append(client.peer)
         }
@@ -254,13 +256,13 @@ final class HubServer {
         flushAll()
     }
 
-    /// Waits for the end of a poster's process, which may connect again before.
+    /// Waits for the end of a poster's process; the poster may connect again before.
     private func awaitEnd(of client: Client) {
         let poster = client.poster
         let numbers = client.numbers
         let process = client.peer.credentials.processID
         var source: ProcessSource?
-        // The number is 0 if the process is in another namespace, so that this one cannot see it.
+        // The ID is 0 if the process is in another namespace, in which this process cannot see it.
         if process > 0 {
             do throws(SystemError) {
                 let made = try ProcessSource(process) { [unowned self] _, _ in
@@ -271,7 +273,8 @@ final class HubServer {
                 try loop.add(made, forMode: .common)
                 source = made
             } catch {
-                // Of a process that cannot be watched for want of descriptors, the end is not seen, as of one that is not visible.
+                // If the process exists but cannot be watched, for example for lack of descriptors, its end is not noticed, just as
+                // for a process in another namespace.
                 if error.code == ESRCH { return hub.end(poster, last: numbers?.value) }
             }
         }

@@ -10,7 +10,7 @@ final class HubThread: Sendable {
     /// Decided when the hub has ended.
     private let hasEnded = OneShot<Void>()
 
-    /// Takes the name, and begins to serve it.
+    /// Takes the name, and begins to serve the hub.
     init(_ name: PortName, in names: PortNames, _ limits: Hub.Limits) throws(DistributedNotificationError) {
         do throws(SystemError) { thread = try RunLoopThread(servingProcess: "hub") } catch {
             throw .system(error)
@@ -20,7 +20,7 @@ final class HubThread: Sendable {
             do throws(MessagePortError) {
                 server.value = try HubServer(name, in: names, limits, on: thread.runLoop) {
                     _ = hasEnded.decide(())
-                    // In a later block, because the server is still running the call that ends it.
+                    // The server is released in a later block, because it is still running the call that ends it.
                     thread.runLoop.performInEveryMode {
                         server.value = nil
                         thread.stop()

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The engine of a center that meets others at a hub inside this process.
+/// The engine of a center that reaches other centers through a hub inside this process.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class InProcessEngine: Engine {
@@ -54,7 +54,7 @@ final class InProcessEngine: Engine {
     private func tell(_ body: (inout Hub, UInt64) throws(WireViolation) -> Void) {
         guard let connection else { return }
         hub.tell { hub throws(WireViolation) in
-            // The hub of this connection was replaced, which is about to be reported.
+            // The hub of this connection was replaced, and the report of that is on its way to the loop.
             if hub.connections[connection] == nil { return }
             try body(&hub, connection)
         }

@@ -50,7 +50,7 @@ final class InProcessHubCore: Sendable {
         for wake in woken { wake(true) }
     }
 
-    /// Takes the next output of a connection; nil if there is none.
+    /// Removes and returns the next output for a connection; nil if there is none.
     func next(for connection: UInt64) -> Hub.Output? { state.withLock { $0.hub.next(for: connection) } }
 
     /// Closes a connection, and ends its poster if a last number is given.

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The events that wait for one observer, with the gaps that its own limits make.
+/// The events that wait for one observer, with the gaps that result from the observer's own limits.
 ///
 /// A pure value.
 struct EventQueue: Sendable {
@@ -32,7 +32,7 @@ struct EventQueue: Sendable {
         }
 
         mutating func take(_ key: Key) -> DistributedNotificationGap? {
-            // The key stays in the order, where it is skipped later or used again by a new loss.
+            // The key is removed from the order, too, so that a new loss of the key comes after the losses of other keys.
             guard let gap = gaps.removeValue(forKey: key) else { return nil }
             order.removeAll { $0 == key }
             return gap
@@ -54,7 +54,7 @@ struct EventQueue: Sendable {
     private var head = 0
     /// The number, counted from the first entry ever, up to which entries are delivered although the center is suspended.
     private var released = 0
-    /// The entries that later notifications of their topic are merged into, by the same count.
+    /// The entries into which later notifications of the same key are merged, as numbers that are counted in the same way.
     private var mergeable: [Key: Int] = [:]
     /// The number of notifications that wait.
     private(set) var count = 0
@@ -79,7 +79,7 @@ struct EventQueue: Sendable {
 
     private var holdsBack: Bool { isSuspended && behavior != .deliverImmediately }
 
-    /// Suspends or resumes.
+    /// Suspends or resumes the delivery of events.
     mutating func suspend(_ suspends: Bool) { isSuspended = suspends }
 
     // MARK: - Appending
@@ -131,7 +131,7 @@ struct EventQueue: Sendable {
         count += 1
     }
 
-    /// Replaces the waiting notification of a topic by a newer one.
+    /// Replaces the waiting notification of the same poster and topic by a newer one, or appends the newer one if none waits.
     private mutating func merge(_ post: Post) {
         let key = Key(poster: post.poster, topic: post.topic)
         if let place = mergeable[key], place >= head, case .notification(let waiting) = entries[place - head]
@@ -156,13 +156,13 @@ struct EventQueue: Sendable {
             return
         }
         guard case .notification(let oldest) = entries.remove(at: index) else { return }
-        // The later entries have moved up.
+        // The later entries have moved up, so the numbers that refer to them are no longer valid.
         mergeable = mergeable.filter { $0.value < head + index }
         if released > head + index { released -= 1 }
         if index == 0 {
             leading.add(oldest.post, reason)
         } else {
-            // A gap that the engine has reported stays before the notification.
+            // The new gap takes the notification's place, after the gaps that the engine has reported before the notification.
             var losses = Losses()
             losses.add(oldest.post, reason)
             if let gap = losses.takeFirst() { insert(gap, at: index) }
@@ -183,7 +183,7 @@ struct EventQueue: Sendable {
                         reason: gap.reason, isCertain: true))
                 return
             }
-            // The numbers of a gap that the engine has reported lie between those of the gaps around it.
+            // The numbers of this gap lie between those of any earlier gap and those of the new gap, so no earlier gap is extended.
             if isOfTopic || known.name == nil { break }
         }
         entries.insert(.gap(gap), at: index)
@@ -192,7 +192,7 @@ struct EventQueue: Sendable {
 
     // MARK: - Taking
 
-    /// Takes the next event; nil if there is none, or the center is suspended.
+    /// Removes and returns the next event; nil if there is none, or if the event is held because the center is suspended.
     mutating func next() -> DistributedNotificationEvent? {
         if !hasNext { return nil }
         if let lost = leading.takeFirst() { return .gap(lost) }

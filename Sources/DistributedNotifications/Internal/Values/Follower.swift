@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// The account of one observer: for each poster and topic, the number up to which each post was delivered or is in a gap.
 ///
-/// A pure value. It takes the events of an engine, and makes the events of the observer.
+/// A pure value. It converts the events of an engine into the events of the observer.
 struct Follower: Hashable, Sendable {
     /// An event for the observer.
     enum Event: Hashable, Sendable {
@@ -21,10 +21,10 @@ struct Follower: Hashable, Sendable {
         var last: UInt64 { topics.values.reduce(floor, max) }
     }
 
-    /// The number of ended posters whose accounts are kept, because an engine may still have posts of them.
+    /// The maximum number of ended posters whose accounts are kept, because an engine may still have posts of them.
     static let mostEnded = 1_024
 
-    /// The subscription, whose start is the place where the next connection continues.
+    /// The subscription; its start is the position at which the next connection continues.
     private(set) var subscription: Subscription
     /// The epoch in which the subscription began; nil if it has not begun.
     private(set) var beginning: Epoch?
@@ -32,15 +32,15 @@ struct Follower: Hashable, Sendable {
     /// The ended posters whose accounts are kept, the oldest first.
     private var ended = Deque<PosterID>()
 
-    /// True once a baseline of this connection was taken.
+    /// True once the last baseline of this connection has arrived.
     private var isChecked = false
-    /// The ends of posters that came before the baseline.
+    /// The ends of posters that arrived before the baseline.
     private var waitingEnds: [WaitingEnd] = []
 
     private struct WaitingEnd: Hashable, Sendable {
         let end: PosterEnd
         let epoch: Epoch
-        /// True if the end came before the subscription began, so that it means no loss.
+        /// True if the end arrived before the subscription began, so that it means no loss.
         let isOld: Bool
     }
 
@@ -54,7 +54,7 @@ struct Follower: Hashable, Sendable {
 
     // MARK: - Posts
 
-    /// Takes a post.
+    /// Processes a post.
     ///
     /// - Parameters:
     ///   - delivered: The post, which may be of any topic.
@@ -63,7 +63,8 @@ struct Follower: Hashable, Sendable {
     mutating func take(_ delivered: EngineBatch.Delivered, in epoch: Epoch, _ emit: (Event) -> Void) {
         let post = delivered.post
         guard subscription.matches(post.topic) else { return }
-        // Until the baseline has come, a post for all is also among the earlier posts that this subscription asked for.
+        // Until the baseline has arrived, a post for all subscriptions is skipped: it is also among the earlier posts that this
+        // subscription asked for.
         if delivered.subscription.map({ $0 != subscription.number }) ?? !isChecked { return }
         subscription.start = .after(delivered.position, epoch)
         var last = accounts[post.poster]?.last(post.topic) ?? 0
@@ -74,19 +75,19 @@ struct Follower: Hashable, Sendable {
             emit(gap(post.poster, post.topic, from: last + 1, to: post.previous, .notKept))
         }
         accounts[post.poster, default: Account()].topics[post.topic] = post.number
-        // The poster was given up too early.
+        // If the poster was given up, it was given up too early.
         accounts[post.poster]?.hasEnded = false
         emit(.notification(post))
     }
 
-    /// Takes a horizon, which is for all checked subscriptions or for this one.
+    /// Processes a horizon, which is for all checked subscriptions or for this one only.
     mutating func take(
         _ horizon: Horizon, isForAll: Bool = true, in epoch: Epoch, _ emit: (Event) -> Void
     ) {
         guard hasBegun, isChecked || !isForAll, subscription.matches(horizon.topic) else { return }
         let last = accounts[horizon.poster]?.last(horizon.topic) ?? 0
         if horizon.number <= last { return }
-        // In this epoch the post was accepted before the subscription began.
+        // A base horizon of the epoch in which the subscription began is no loss: its post was accepted before that.
         if !(horizon.isBase && beginning == epoch) {
             emit(gap(horizon.poster, horizon.topic, from: last + 1, to: horizon.number, horizon.reason))
         }
@@ -95,14 +96,14 @@ struct Follower: Hashable, Sendable {
 
     // MARK: - Baselines
 
-    /// Takes a baseline, with which the subscription begins or, on a later connection, is checked.
+    /// Processes a baseline, with which the subscription begins or, on a later connection, is checked.
     mutating func take(_ baseline: Baseline, in epoch: Epoch, _ emit: (Event) -> Void) {
         guard baseline.subscription == subscription.number else { return }
         for mark in baseline.marks {
             var account = accounts[mark.poster] ?? Account()
             if let topic = mark.topic {
                 let last = account.last(topic)
-                // If posts of the topic came first, a number beyond them is a loss.
+                // If posts of the topic have arrived before, a number beyond them is a loss.
                 let isNew =
                     !hasBegun && account.topics[topic] == nil
                     || beginning == epoch && mark.number <= mark.base
@@ -142,9 +143,9 @@ struct Follower: Hashable, Sendable {
 
     // MARK: - Ends
 
-    /// Takes the end of a poster.
+    /// Processes the end of a poster.
     ///
-    /// The end is kept until the baseline has come, after which no post of the poster arrives.
+    /// The end is kept until the baseline has arrived; after that, no post of the poster arrives.
     mutating func take(_ end: PosterEnd, in epoch: Epoch, _ emit: (Event) -> Void) {
         if isChecked { return take(end, in: epoch, checkedIn: epoch, emit) }
         waitingEnds.append(WaitingEnd(end: end, epoch: epoch, isOld: !hasBegun))
@@ -154,23 +155,23 @@ struct Follower: Hashable, Sendable {
         _ end: PosterEnd, in epoch: Epoch, checkedIn checked: Epoch, _ emit: (Event) -> Void
     ) {
         if accounts[end.poster]?.hasEnded == true { return }
-        // This epoch cannot deliver the posts that another one has accepted.
+        // Posts that were accepted in another epoch cannot be delivered in this one.
         let accepted = epoch == checked ? end.accepted : 0
         if let last = end.last, last <= accepted { return forget(end.poster) }
         lose(end.poster, after: accepted, to: end.last, emit)
     }
 
-    /// Gives up a poster of an earlier epoch that has not connected in this one within the grace period.
+    /// Gives up a poster that was known before this connection and has not connected within the grace period.
     mutating func giveUp(_ poster: PosterID, _ emit: (Event) -> Void) {
         if hasBegun && accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
     }
 
-    /// Makes gaps of the posts of an ended poster that are not accounted for.
+    /// Emits gaps for the posts of an ended poster that are not accounted for.
     private mutating func lose(
         _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
     ) {
         let account = accounts[poster] ?? Account()
-        // Beyond the newest delivery a loss may be of any topic; below it, of those that are behind.
+        // A loss beyond the newest delivery may be of any topic; a loss below it can only be of a topic that is behind.
         let newest = max(accepted, account.last)
         for topic in account.topics.keys.sorted() where max(accepted, account.last(topic)) < account.last {
             let from = max(accepted, account.last(topic)) + 1

@@ -14,11 +14,11 @@ struct PosterLog: Hashable, Sendable {
 
     /// The numbers of a topic that later posts and connections need.
     private struct Mark: Hashable, Sendable {
-        /// The newest post.
+        /// The number of the newest post.
         var last: UInt64 = 0
-        /// The newest post that is not kept any more.
+        /// The number of the newest post that is no longer kept.
         var gone: UInt64 = 0
-        /// The newest post that is not kept any more, and that an engine has accepted.
+        /// The number of the newest post that is no longer kept and that an engine has accepted.
         var base: UInt64 = 0
     }
 
@@ -48,7 +48,7 @@ struct PosterLog: Hashable, Sendable {
     private var sent: UInt64 = 0
     /// The posts that were dropped after they were handed over on this connection, and that are not known to be accepted.
     private var droppedOnTheWay = Deque<Dropped>()
-    /// The topics whose dropped posts the engine does not know of, with the newest of them.
+    /// The topics with dropped posts that the engine does not know of, with the number of the newest such post.
     fileprivate var due: [Topic: UInt64] = [:]
 
     private struct Dropped: Hashable, Sendable {
@@ -63,9 +63,9 @@ struct PosterLog: Hashable, Sendable {
 
     // MARK: - Posting
 
-    /// Adds a post, which takes the next number.
+    /// Adds a post, which gets the next number.
     ///
-    /// A refused post takes none. With `dropsOldest`, the oldest posts are dropped when there is no room.
+    /// A refused post gets no number. With `dropsOldest`, the oldest posts are dropped when there is no room.
     mutating func add(
         _ topic: Topic, payload: [UInt8], date: Int64 = 0, isImmediate: Bool = false, dropsOldest: Bool
     ) -> Added {
@@ -76,7 +76,7 @@ struct PosterLog: Hashable, Sendable {
             isImmediate: isImmediate, payload: payload)
         if lacksRoom(for: post) && !dropsOldest { return .full }
         var dropped: [UInt64] = []
-        // A post that is larger than all the room is kept alone.
+        // A post that is larger than the limit of bytes is kept alone.
         while lacksRoom(for: post), !retained.isEmpty { dropped.append(dropOldest()) }
         lastNumber = post.number
         marks[topic, default: Mark()].last = post.number
@@ -117,12 +117,13 @@ struct PosterLog: Hashable, Sendable {
     /// The next post to hand over; nil if there is none.
     var next: Post? {
         guard isConnected, let oldest = retained.first, sent < lastNumber else { return nil }
-        // Numbers of kept posts follow one another.
+        // The numbers of the kept posts are consecutive.
         return retained[Int(max(sent, oldest.number - 1) + 1 - oldest.number)]
     }
 
-    /// The announcement of posts that were dropped before they were handed over, which goes before ``next``; nil if there is
-    /// none.
+    /// Removes and returns the announcement of posts that were dropped before they were handed over; nil if there is none.
+    ///
+    /// The announcement goes before ``next``.
     mutating func takeAnnouncement() -> Announcement? {
         if due.isEmpty { return nil }
         let horizons = due.map { topic, number in
@@ -171,7 +172,7 @@ struct PosterLog: Hashable, Sendable {
         due = [:]
     }
 
-    /// Takes an acknowledgement.
+    /// Processes an acknowledgement.
     ///
     /// - Returns: True if there is more room than before.
     mutating func acknowledge(accepted: UInt64, settled: UInt64) -> Bool {
@@ -194,6 +195,6 @@ struct PosterLog: Hashable, Sendable {
 }
 
 extension PosterLog {
-    /// True if ``takeAnnouncement()`` has one.
+    /// True if ``takeAnnouncement()`` returns an announcement.
     var hasAnnouncement: Bool { !due.isEmpty }
 }

@@ -3,7 +3,7 @@ enum HubMessage {
     /// The version of the protocol, which both ends state.
     static let version: UInt32 = 1
 
-    /// The largest message in either direction.
+    /// The maximum number of bytes of a message, in either direction.
     static let mostBytes = 131_072
 
     // The messages of a center.
@@ -22,11 +22,12 @@ enum HubMessage {
     static let batch: UInt32 = 18
     static let refusal: UInt32 = 19
 
-    /// The reasons of a refusal.
+    // The reasons for a refusal.
     static let refusedVersion: UInt32 = 1
     static let refusedDuplicate: UInt32 = 2
 
-    // The largest numbers of entries of a message. They fit, and bound the work of the hub before it serves the next connection.
+    // The maximum numbers of entries of a message. So many entries fit into a message, and the limits bound the work of the hub
+    // before it serves the next connection.
     static let horizonsPerMessage = 200
     static let subscriptionsPerMessage = 200
     static let postersPerMessage = 4_096

@@ -35,7 +35,7 @@ package struct WireReader: Sendable {
         return number
     }
 
-    /// Reads entries up to the end of the message, which may have no more than a number of them.
+    /// Reads entries up to the end of the message, and throws if there are more than a number of them.
     mutating func entries<Entry>(
         atMost most: Int, _ read: (inout WireReader) throws(WireViolation) -> Entry
     ) throws(WireViolation) -> [Entry] {

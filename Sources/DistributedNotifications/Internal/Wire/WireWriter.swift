@@ -1,4 +1,4 @@
-/// The bytes of a message between a center and its hub, or of an entry of a store, little-endian.
+/// A writer of a message between a center and its hub, or of an entry of a store; numbers are little-endian.
 package struct WireWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
