@@ -2,7 +2,7 @@ public import DistributedNotifications
 internal import RunLoops
 
 extension DistributedNotificationEngine {
-    /// Delivers notifications through a Redis or Valkey server, between any number of machines.
+    /// Returns an engine that delivers notifications through a Redis or Valkey server, between any number of machines.
     ///
     /// The server must be Redis 6.2 or Valkey 7.2, or later. <doc:NotificationsThroughRedis> describes the keys, and the
     /// effects of a server that loses data.

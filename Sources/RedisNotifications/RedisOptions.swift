@@ -32,10 +32,10 @@ extension RedisAddress: CustomStringConvertible {
 public struct RedisOptions: Hashable, Sendable {
     /// The name of the space that the notifications are in.
     ///
-    /// Centers of other spaces do not see them. All keys begin with `dn:{space}:`.
+    /// Centers of other spaces do not see these notifications. All keys begin with `dn:{space}:`.
     public var space = "default"
 
-    /// The user to authenticate as; nil for the default one.
+    /// The user to authenticate as; nil for the default user.
     public var user: String?
 
     /// The password to authenticate with; nil for none.
@@ -44,23 +44,24 @@ public struct RedisOptions: Hashable, Sendable {
     /// The number of the database.
     public var database = 0
 
-    /// The approximate number of entries that the server keeps for observers that come late or come back.
+    /// The approximate number of entries that the server keeps for observers that start with earlier notifications or connect
+    /// again.
     ///
-    /// An entry holds the notifications that a center hands over at the same time: one if it posts seldom, and up to 16 if it
-    /// posts thousands a second.
+    /// An entry holds the notifications that a center hands over at the same time: one if the center posts seldom, and up to 16 if
+    /// it posts thousands a second.
     public var streamLength = 100_000
 
     /// The time for which a center keeps a post after the server has accepted it.
     ///
-    /// A server that writes its file once a second loses up to two seconds when it crashes. When the connection begins anew, the
-    /// center sends again what it keeps, and the server adds what it does not have. A center keeps no more than its options
-    /// allow, so a longer time allows fewer posts a second.
+    /// A server that writes its file once a second loses the posts of up to two seconds when it crashes. When the center connects
+    /// again, it sends all posts that it keeps once more, and the server adds those that it does not have. A center keeps no more
+    /// than its options allow, so a longer time allows fewer posts a second.
     public var retention = Duration.seconds(3)
 
     /// The time within which the server has to answer when the engine connects.
     public var timeout = Duration.seconds(5)
 
-    /// Makes settings that suit a server of one's own.
+    /// Makes settings that suit a server of your own.
     public init() {}
 
     /// Ends the program if a setting is out of its range.

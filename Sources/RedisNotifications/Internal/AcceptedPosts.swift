@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The posts that the server has accepted, until they are kept no longer.
+/// The posts that the server has accepted, until the center need not keep them any longer.
 ///
 /// A pure value. Numbers that were accepted within a tenth of a second form one group, with the time of the last.
 struct AcceptedPosts: Hashable, Sendable {
@@ -34,7 +34,7 @@ struct AcceptedPosts: Hashable, Sendable {
     /// The time at which the next posts are settled, or nil if none waits.
     var due: ContinuousClock.Instant? { groups.first.map { $0.ended + retention } }
 
-    /// Settles what has been kept long enough.
+    /// Settles the posts that have been kept long enough.
     ///
     /// - Returns: True if a post was settled.
     mutating func settle(now: ContinuousClock.Instant) -> Bool {
@@ -47,7 +47,7 @@ struct AcceptedPosts: Hashable, Sendable {
         return changes
     }
 
-    /// Starts again on a new connection, which sends the posts that are not settled again.
+    /// Starts again on a new connection, on which the center sends again all posts that are not settled.
     mutating func restart() {
         groups.removeAll()
         accepted = settled

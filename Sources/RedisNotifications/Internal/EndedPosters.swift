@@ -2,15 +2,15 @@ internal import DistributedNotifications
 
 /// The ended posters whose entries the stream can still have, in the order in which the engine has read their ends.
 ///
-/// A pure value. When an engine reads the stream again from the start, it leaves out the posters that had ended before.
+/// A pure value. When an engine reads the stream again from the start, it skips the posters that had ended before.
 struct EndedPosters: Hashable, Sendable {
-    /// The place of a poster's end.
+    /// The ID of the entry of a poster's end, and the number of the end.
     private struct End: Hashable, Sendable {
         let id: EntryID
         let count: UInt64
     }
 
-    /// The number of ends beyond which those are forgotten whose entries were removed from the stream.
+    /// The number of ends beyond which the ends whose entries were removed from the stream are forgotten.
     private static let most = 4_096
 
     private var ends: [PosterID: End] = [:]

@@ -7,7 +7,7 @@ extension EntryID {
     /// The ID before every entry.
     static let zero = EntryID(high: 0, low: 0)
 
-    /// Reads an ID as the server writes it; nil if it is none.
+    /// Reads an ID as the server writes it; nil if the text is not an ID.
     init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let high = UInt64(parts[0]), let low = UInt64(parts[1]) else { return nil }
@@ -24,7 +24,7 @@ extension EntryID {
     }
 }
 
-/// Two numbers as the 32 hexadecimal digits by which the server knows posters and generations.
+/// Two numbers as the 32 hexadecimal digits that identify a poster or a generation on the server.
 enum HexadecimalPair {
     static func text(_ high: UInt64, _ low: UInt64) -> String { digits(high) + digits(low) }
 
@@ -33,7 +33,7 @@ enum HexadecimalPair {
         return String(repeating: "0", count: 16 - text.count) + text
     }
 
-    /// Reads the digits; nil if they are others.
+    /// Reads the digits; nil if the text has another form.
     static func parse(_ text: String) -> (high: UInt64, low: UInt64)? {
         guard text.utf8.count == 32, text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
             let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)

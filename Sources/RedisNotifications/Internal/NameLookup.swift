@@ -2,14 +2,14 @@ internal import DistributedNotifications
 internal import Glibc
 internal import RunLoops
 
-/// Looks up hosts' names, each on a thread of its own because it may take long.
+/// Looks up the names of hosts, each on a separate thread, because a look-up may take long.
 enum NameLookup {
     /// Looks up a host.
     ///
     /// - Parameters:
-    ///   - host: The name, or a number.
-    ///   - loop: The loop that the answer is called on.
-    ///   - answer: Called once, with a number, or with the reason that there is none.
+    ///   - host: The name or the numeric address of the host.
+    ///   - loop: The loop on which the answer is called.
+    ///   - answer: Called once, with the numeric address, or with the reason that there is none.
     static func start(
         _ host: String, on loop: RunLoop,
         _ answer: @escaping @Sendable (Result<String, DistributedNotificationError>) -> Void
@@ -26,7 +26,7 @@ enum NameLookup {
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        // Safe, all: the system makes the list, which is released below.
+        // Safe, here and below: the system makes the list, which is released below.
         let code = unsafe getaddrinfo(host, nil, &hints, &list)
         guard code == 0, let first = unsafe list else {
             return .failure(

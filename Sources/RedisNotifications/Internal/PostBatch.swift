@@ -4,7 +4,10 @@ internal import DistributedNotifications
 ///
 /// A pure value. A center makes a batch of the posts that it hands over in the same pass of its loop.
 struct PostBatch {
-    /// The limits of a batch: the server keeps a number of entries, and serves nobody else while it adds one.
+    /// The limits of a batch.
+    ///
+    /// A batch has several posts because the server limits the number of entries. It is small because the server serves no other
+    /// client while it adds an entry.
     static let most = (posts: 16, bytes: 65_536)
 
     private(set) var posts: [Post] = []
@@ -25,7 +28,7 @@ struct PostBatch {
         posts.append(post)
     }
 
-    /// Reads the posts of an entry; nil if the bytes are others.
+    /// Reads the posts of an entry; nil if the bytes have another form.
     static func posts(_ bytes: [UInt8], of poster: PosterID) -> [Post]? {
         var reader = WireReader(bytes)
         var posts: [Post] = []

@@ -4,15 +4,15 @@ internal import DistributedNotifications
 ///
 /// A pure value.
 struct ReadingMemory: Hashable, Sendable {
-    /// The place up to which all entries were delivered to the live subscriptions.
+    /// The ID up to which all entries were delivered to the live subscriptions.
     var cursor = EntryID.zero
     /// The subscriptions to which all entries up to the cursor were delivered.
     private(set) var live: Set<UInt64> = []
     /// The subscriptions that have begun, each with the number of ends that it had read when it was live last.
     private(set) var begun: [UInt64: UInt64] = [:]
-    /// The subscriptions whose places are those of an earlier run of the server.
+    /// The subscriptions whose positions are from an earlier run of the server.
     private(set) var unsure: Set<UInt64> = []
-    /// The subscriptions that have missed entries, and that have not been told yet of all posters.
+    /// The subscriptions that have missed entries, and that have not yet been told of all posters.
     private var incomplete: Set<UInt64> = []
     /// The posters that have ended.
     private(set) var ended = EndedPosters()
@@ -53,7 +53,7 @@ struct ReadingMemory: Hashable, Sendable {
     /// Notes the end of a poster that was read.
     mutating func note(endOf poster: PosterID, at id: EntryID) { ended.note(poster, at: id) }
 
-    /// Forgets posters whose entries the stream does not have any more.
+    /// Forgets ended posters whose entries the stream no longer has.
     mutating func prune(before first: EntryID) { ended.prune(before: first) }
 
     /// Forgets subscriptions that were removed.

@@ -4,12 +4,12 @@ internal import DistributedNotifications
 internal import Glibc
 internal import RunLoops
 
-/// A connection to a server, which replies to commands in their order.
+/// A connection to a server; the replies come in the order of the commands.
 ///
 /// It uses hiredis' buffers and its reader of replies, but not its asynchronous connections, which end the process if a server
 /// sends a reply that no command asked for.
 ///
-/// `@safe`: the context is this object's from `init` to ``close()``, and is used on one thread.
+/// `@safe`: the context belongs to this object from `init` to ``close()``, and is used on one thread.
 ///
 /// > Thread safety: the thread of the loop.
 @safe
@@ -22,7 +22,7 @@ final class RedisConnection {
         let answer: Answer
     }
 
-    /// The largest number of bytes of an incomplete reply, beyond which the connection fails.
+    /// The maximum number of bytes of an incomplete reply, beyond which the connection fails.
     private static let mostUnread = 256 << 20
 
     private var source: LibrarySource?
@@ -32,19 +32,19 @@ final class RedisConnection {
     private(set) var pendingBytes = 0
     /// Called for each message of a subscription.
     var onMessage: Answer?
-    /// Called once with the reason, when the connection has ended and was not closed here.
+    /// Called once with the reason when the connection ends, unless ``close()`` has ended it.
     private var onEnd: ((DistributedNotificationError) -> Void)?
     /// Called before each write, to add commands to it.
     var beforeWriting: () -> Void = {}
-    /// Called after each group of replies that came together.
+    /// Called after each group of replies that arrived together.
     var afterReplies: () -> Void = {}
 
     /// Begins to connect.
     ///
     /// - Parameters:
-    ///   - address: The path of a socket, or a host's number and a port.
-    ///   - onEnd: Called once with the reason, when the connection has ended and was not closed here.
-    /// - Throws: The reason that it cannot begin.
+    ///   - address: The path of a socket, or the numeric address of a host and a port.
+    ///   - onEnd: Called once with the reason when the connection ends, unless ``close()`` has ended it.
+    /// - Throws: The reason that the connection cannot begin.
     init(
         _ address: RedisAddress, onEnd: @escaping (DistributedNotificationError) -> Void
     ) throws(DistributedNotificationError) {
@@ -61,10 +61,10 @@ final class RedisConnection {
             throw .engine(unsafe RedisConnection.reason(context))
         }
         let descriptor = unsafe context.pointee.fd
-        // The library makes sockets that programs which this process starts would inherit.
+        // The library does not set this flag, so programs that this process starts would inherit the socket.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         if case .tcp = address {
-            // Keep-alive packets detect that the server's machine has gone, even if nothing is sent.
+            // Keep-alive packets detect that the server's machine no longer answers, even if nothing is sent.
             _ = unsafe redisEnableKeepAlive(context)
         }
         unsafe self.context = context
@@ -83,7 +83,7 @@ final class RedisConnection {
 
     /// Closes the connection.
     ///
-    /// No answer is called any more.
+    /// No answer is called after this.
     func close() {
         guard let context = unsafe context.take() else { return }
         source?.setInterest([], of: unsafe context.pointee.fd)
@@ -100,7 +100,7 @@ final class RedisConnection {
 
     // MARK: - Sending
 
-    /// Sends a command with the next pass of the loop.
+    /// Sends a command in the next pass of the loop.
     ///
     /// - Parameters:
     ///   - words: The words of the command.
@@ -115,7 +115,7 @@ final class RedisConnection {
         }
         waiting.append(Sent(size: bytes.count, answer: answer))
         pendingBytes += bytes.count
-        // If the library has no memory, the connection ends with the next report, and not in here.
+        // If the library has no memory, the connection ends when its source reports the next readiness, not in this call.
         if unsafe result == REDIS_OK || context.pointee.err != 0 { requestWrite() }
     }
 
@@ -140,7 +140,7 @@ final class RedisConnection {
             if report.readiness.contains(.writable) {
                 beforeWriting()
                 var isDone: CInt = 0
-                // Safe: the library writes what it has, to its own socket. The thread blocks SIGPIPE, which it would raise.
+                // Safe: the library writes its own bytes to its own socket. The thread blocks SIGPIPE, which the write can raise.
                 if unsafe redisBufferWrite(context, &isDone) != REDIS_OK {
                     return fail(unsafe RedisConnection.reason(context))
                 }
@@ -154,7 +154,8 @@ final class RedisConnection {
     private func read() {
         guard let context = unsafe context else { return }
         let result = unsafe redisBufferRead(context)
-        // The replies before the end come first, because they may name its reason.
+        // The replies that arrived before the end of the connection are handled first, because they may contain the reason for the
+        // end.
         takeReplies()
         guard let context = unsafe self.context else { return }
         if result != REDIS_OK { return fail(unsafe RedisConnection.reason(context)) }
@@ -172,7 +173,7 @@ final class RedisConnection {
                 return fail(unsafe RedisConnection.reason(context))
             }
             guard let raw = unsafe raw else { return }
-            // Safe: the library makes replies of this type, and gives this one away.
+            // Safe: the library makes replies of this type, and leaves it to the caller to free them.
             let reply = unsafe RedisReply(raw.assumingMemoryBound(to: redisReply.self))
             unsafe freeReplyObject(raw)
             take(reply)
@@ -201,7 +202,7 @@ final class RedisConnection {
     }
 
     private static func reason(_ context: UnsafeMutablePointer<redisContext>) -> String {
-        // Safe: the library keeps a string of C in its array.
+        // Safe: the library keeps a C string in its array.
         unsafe withUnsafeBytes(of: &context.pointee.errstr) { bytes in
             let text = unsafe bytes.prefix { $0 != 0 }
             return unsafe String(decoding: text, as: UTF8.self)

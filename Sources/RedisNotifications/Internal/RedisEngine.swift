@@ -15,8 +15,9 @@ final class RedisEngine: Engine {
     private(set) var poster = PosterID(high: 0, low: 0)
     private(set) weak var sink: (any EngineSink)?
     private var session: RedisSession?
-    /// The facts about the server, and its generation, of the last connection.
+    /// The facts about the server of the last connection.
     private var info: ServerInfo?
+    /// The generation of the last connection.
     private var epoch: Epoch?
     var memory = ReadingMemory()
     var posts: AcceptedPosts
@@ -39,7 +40,8 @@ final class RedisEngine: Engine {
     func start(_ start: EngineStart, _ sink: any EngineSink) {
         poster = start.poster
         self.sink = sink
-        // The library writes to sockets with a call that raises SIGPIPE. No code of the user's runs on this thread.
+        // SIGPIPE is blocked, because the library writes to sockets with a call that can raise it. No code of the user runs on this
+        // thread.
         var pipe = sigset_t()
         // Safe: the set is our own.
         unsafe sigemptyset(&pipe)
@@ -105,7 +107,7 @@ final class RedisEngine: Engine {
         loop.add(timer, forMode: .common)
     }
 
-    /// Names the server in an error.
+    /// Returns the error with the address of the server in its text.
     private func describing(_ error: DistributedNotificationError) -> DistributedNotificationError {
         switch error {
         case .engine(let reason): .engine("Redis at \(address): \(reason)")
@@ -164,7 +166,7 @@ final class RedisEngine: Engine {
     func confirm(_ batch: UInt64, credits: Int) { session?.confirm(credits: credits) }
 }
 
-/// A weak reference to an object that only the thread of one loop uses, for a block that comes back to that loop.
+/// A weak reference to an object that only the thread of one loop uses, for a block that another thread sends to that loop.
 ///
 /// `@unchecked Sendable`: the value is read on that thread only.
 final class LoopBound<Value: AnyObject>: @unchecked Sendable {

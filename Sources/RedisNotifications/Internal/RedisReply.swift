@@ -4,14 +4,14 @@ internal import CLibHiredis
 indirect enum RedisReply: Hashable, Sendable {
     case null
     case integer(Int64)
-    /// A string, which may be any bytes, or a status.
+    /// A string, which may contain any bytes, or a status.
     case text([UInt8])
     case array([RedisReply])
     case error(String)
 
     /// Copies a reply.
     init(_ reply: UnsafeMutablePointer<redisReply>) {
-        // Safe, all: the library has filled in the fields that belong to the type.
+        // Safe, here and below: the library has filled in the fields that belong to the type.
         switch unsafe reply.pointee.type {
         case REDIS_REPLY_INTEGER: self = .integer(unsafe reply.pointee.integer)
         case REDIS_REPLY_STRING, REDIS_REPLY_STATUS: self = .text(unsafe RedisReply.bytes(reply))

@@ -1,9 +1,10 @@
 internal import DistributedNotifications
 internal import RunLoops
 
-// The stream is scanned over the first socket for subscriptions that begin or return, and then read live over the second.
+// For subscriptions that begin, and for all subscriptions of a new connection, the stream is scanned over the first socket, and
+// then read live over the second.
 //
-// The live reader delivers nothing during a scan, and continues at its own place afterwards. If it delivers entries again to a
+// The live reader delivers nothing during a scan, and continues at its own position afterwards. If it delivers entries again to a
 // subscription that has just caught up, the center recognizes them by their numbers.
 
 extension RedisSession {
@@ -13,7 +14,8 @@ extension RedisSession {
         for subscription in subscriptions {
             wanted[subscription.number] = subscription
             if engine.memory.live.contains(subscription.number) && !hasCursor {
-                // It has every entry up to the cursor, even if its own last post is much older.
+                // Every entry up to the cursor was delivered to this subscription, even if the last post that it matched is much
+                // older.
                 live.append(subscription)
             } else {
                 groups[subscription.start, default: []].append(subscription)
@@ -40,7 +42,7 @@ extension RedisSession {
 
     func unsubscribe(_ numbers: [UInt64]) { for number in numbers { wanted[number] = nil } }
 
-    /// Reports the posters that the generation knows, and that have not ended.
+    /// Reports those of the posters that the generation knows and that have not ended.
     func locate(_ asked: [PosterID]) {
         if asked.isEmpty { return }
         var words = RedisWords("HMGET", posters)
@@ -111,10 +113,10 @@ extension RedisSession {
 
     // MARK: - Live
 
-    /// Asks the server to wait for the next entries, unless it already does.
+    /// Asks the server to wait for the next entries, unless the server already waits for them.
     ///
-    /// Both commands are written at once, so the server runs them together. The first shows whether entries after the cursor
-    /// were removed before they were read; a read alone would return the rest without an error.
+    /// Both commands are written together, so the server runs one directly after the other. The first shows whether entries after
+    /// the cursor were removed before they were read; a read alone would return the rest without an error.
     private func readLive() {
         guard !isReading, hasCursor, credits > 0, !wanted.isEmpty else { return }
         isReading = true
@@ -131,7 +133,7 @@ extension RedisSession {
         ) { [weak self] reply in
             guard let self, let first else { return }
             isReading = false
-            // A scan is running, after which the same entries are read again.
+            // If a scan is running or waiting, the same entries are read again after it.
             if isScanning || !scans.isEmpty { return }
             if first > cursor {
                 // All subscriptions begin again here, with gaps for the entries that may be missing.
@@ -164,7 +166,8 @@ extension RedisSession {
         if items.isEmpty { return }
         lastBatch += 1
         credits -= items.count
-        // The center confirms during the call, and no command is sent before the state is consistent.
+        // The center calls `confirm` during this call. The flag keeps `confirm` from sending a command before the state is
+        // consistent.
         isDelivering = true
         engine.sink?.deliver(EngineBatch(number: lastBatch, items: items))
         isDelivering = false
@@ -172,11 +175,11 @@ extension RedisSession {
 }
 
 extension StreamScan.Store {
-    /// Reads the parts of a reply; nil if they are others.
+    /// Reads the parts of a reply; nil if they have another form.
     ///
     /// - Parameters:
     ///   - posters: The fields and values of the hash with the posters' last numbers.
-    ///   - ends: The list of ends, each a poster, its number in the stream, its last number, and the ID of the entry.
+    ///   - ends: The list of ends, each with the poster, its number in the stream, its last number, and the ID of the entry.
     init?(posters: RedisReply, ends: RedisReply) {
         guard let fields = posters.elements, let lines = ends.elements else { return nil }
         for index in stride(from: 0, to: fields.count - 1, by: 2) {

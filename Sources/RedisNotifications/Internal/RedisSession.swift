@@ -4,8 +4,8 @@ internal import RunLoops
 /// A connection to the server, from the greeting to the first fault.
 ///
 /// It has three sockets. The first carries commands. The second waits for entries of the stream, and has read the key of the
-/// generation, so that the server tracks it. On the third the server reports when that key is changed or deleted, even while
-/// the second waits. If one socket ends, all three are closed.
+/// generation, so that the server tracks changes of that key. On the third, the server reports when the key is changed or deleted,
+/// even while the second waits. If one socket ends, all three are closed.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisSession {
@@ -35,12 +35,12 @@ final class RedisSession {
     /// True while the second socket waits for entries.
     var isReading = false
     var isDelivering = false
-    /// True once the engine's cursor is the place from which the live reader goes on.
+    /// True once the engine's cursor is the position at which the live reader continues.
     var hasCursor = false
     var lastBatch: UInt64 = 0
     var credits = 0
 
-    /// The limits of posts that are not accepted, and of the bytes of commands without a reply.
+    /// The maximum numbers of posts that are not accepted, and of bytes of commands without a reply.
     private static let mostPending = (count: 1_024, bytes: 1_048_576)
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {
@@ -139,7 +139,7 @@ final class RedisSession {
         }
     }
 
-    /// Makes the server report on the third socket when the generation that the second one has read changes.
+    /// Makes the server report on the third socket when the key of the generation, which the second socket reads, is changed.
     private func watch() {
         watcher?.send(RedisWords("CLIENT", "ID")) { [weak self] reply in
             guard let self else { return }
@@ -155,7 +155,7 @@ final class RedisSession {
     }
 
     private func readGeneration(telling id: UInt64) {
-        // Only the key of the generation is read, because the stream changes with every post.
+        // With `OPTIN`, the server tracks only the key of the generation, and not the stream, which changes with every post.
         reader?.send(RedisWords("CLIENT", "TRACKING", "ON", "REDIRECT", "\(id)", "OPTIN")) {
             [weak self] reply in
             self?.expect(reply, "CLIENT TRACKING")
@@ -238,7 +238,7 @@ final class RedisSession {
         }
     }
 
-    /// Returns true if the server has an entry, and ends the session otherwise.
+    /// Returns true if the stream has the contents of an entry now, and ends the session otherwise.
     private func wasAdded(_ reply: RedisReply) -> Bool {
         switch reply {
         case .integer(1): return true
@@ -252,7 +252,7 @@ final class RedisSession {
 
     func announce(_ announcement: Announcement) {
         guard let epoch else { return }
-        // The horizons tell of the posts before them.
+        // The posts that were handed over before the horizons must reach the server first.
         sendBatch()
         var arguments = RedisWords(
             epoch.text, "\(options.streamLength)", engine.poster.text, "\(announcement.number)", "\(lastSent)"
@@ -280,7 +280,7 @@ final class RedisSession {
     /// Reports the end of the poster, if that is possible without waiting.
     func end(lastNumber: UInt64) {
         if lastNumber > 0, let epoch {
-            // The server carries out the posts that were handed over first.
+            // The posts that were handed over must reach the server first.
             sendBatch()
             let arguments = RedisWords(
                 epoch.text, "\(options.streamLength)", engine.poster.text, "\(lastNumber)",

@@ -7,7 +7,7 @@ struct RedisWords {
 
     init(_ words: String...) { for word in words { append(word.utf8) } }
 
-    /// Adds a word that may be any bytes.
+    /// Adds a word, which may contain any bytes.
     mutating func append(_ word: some Collection<UInt8>) {
         line("$", word.count)
         encoded += word
@@ -26,7 +26,7 @@ struct RedisWords {
         encoded += [13, 10]
     }
 
-    /// The command that these words are.
+    /// The bytes of the command that consists of these words.
     var command: [UInt8] {
         var header = RedisWords()
         header.encoded.reserveCapacity(encoded.count + 16)

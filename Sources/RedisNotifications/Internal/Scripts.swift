@@ -1,7 +1,7 @@
 /// The scripts that the server runs, each as one atomic step.
 ///
-/// The scripts compute the keys of a generation from it. These keys have the same hash tag as the key of the generation, so they
-/// are in the same slot.
+/// A script computes some keys of a generation from the generation's digits. These keys have the same hash tag as the key that
+/// names the generation, so all keys are in the same slot.
 enum Scripts {
     /// Returns the generation, and begins one if there is none.
     ///
@@ -23,9 +23,9 @@ enum Scripts {
     ///
     /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the number up to which the
     /// same connection has sent posts before, records of a ``PostBatch``. Returns 1, -1 if the generation is another one or the
-    /// stream is gone, or -2 if the server has refused the posts before.
+    /// stream no longer exists, or -2 if the server has refused earlier posts of the connection.
     ///
-    /// A post that is sent again after a connection has ended is added once, because the posts of a poster come in order.
+    /// A post that is sent again after a connection has ended is added once, because the posts of a poster arrive in order.
     static let post = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
@@ -66,7 +66,7 @@ enum Scripts {
 
     /// Adds an entry with the end of a poster, and keeps the end for readers that find the entry removed.
     ///
-    /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the largest number of ends to
+    /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the maximum number of ends to
     /// keep. Returns 1 or -1.
     static let end = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
@@ -82,7 +82,7 @@ enum Scripts {
         return 1
         """
 
-    /// The number of ended posters that the server keeps.
+    /// The maximum number of ended posters that the server remembers.
     static let mostEnds = 1_024
 
     /// Finds the lowest ID that the stream still has, or its last one if it is empty.
@@ -96,10 +96,10 @@ enum Scripts {
         for n=1,#i,2 do if i[n]=='last-generated-id' then return i[n+1] end end
         """
 
-    /// Reads entries after a place and, at the end of the stream, the last numbers of the posters.
+    /// Reads the entries after an ID and, at the end of the stream, the last numbers of the posters.
     ///
-    /// KEYS: stream, posters, ends. ARGV: place, or nothing for no entries. Returns the entries, the lowest ID, and at the end of
-    /// the stream the last ID, the posters with their numbers, and the ends.
+    /// KEYS: stream, posters, ends. ARGV: the ID, or an empty string for no entries. Returns the entries, the lowest ID, and at the
+    /// end of the stream the last ID, the posters with their numbers, and the ends.
     static let scan = """
         local r,f={},''
         if ARGV[1]~='' then

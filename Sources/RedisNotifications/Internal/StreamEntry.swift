@@ -1,13 +1,13 @@
 internal import DistributedNotifications
 
-/// An entry of the stream: posts, the horizons of a poster, or its end.
+/// An entry of the stream: the posts, the horizons or the end of a poster, or the beginning of a generation.
 struct StreamEntry: Hashable, Sendable {
     /// The purpose of an entry, and its fields.
     enum Content: Hashable, Sendable {
         /// The first entry of a generation.
         case beginning
         case posts([Post])
-        /// The horizons of a poster, which sends no posts up to a number.
+        /// The horizons of a poster, which sends no more posts up to this number.
         case horizons([Horizon], by: PosterID, upTo: UInt64)
         case end(PosterEnd)
         /// An entry of another program, or of a later version of this library.
@@ -35,7 +35,7 @@ struct StreamEntry: Hashable, Sendable {
         content = StreamEntry.content(Fields(fields)) ?? .unknown
     }
 
-    /// Reads the entries of a reply; nil if it is no array of entries.
+    /// Reads the entries of a reply; nil if the reply is not an array of entries.
     static func entries(_ reply: RedisReply) -> [StreamEntry]? {
         guard let elements = reply.elements else { return nil }
         let entries = elements.compactMap { StreamEntry($0) }
@@ -69,7 +69,8 @@ struct StreamEntry: Hashable, Sendable {
 
     // MARK: - Fields, as name and value in turn. The scripts make those of posts and ends.
 
-    /// The fields of horizons: each is a line of number, base, reason, and the topic's parts with their lengths.
+    /// Returns the fields of an announcement; each horizon is a line of number, base, reason, and the topic's parts with their
+    /// lengths.
     static func fields(of announcement: Announcement, by poster: PosterID) -> RedisWords {
         var lines = ""
         for horizon in announcement.horizons {

@@ -1,21 +1,21 @@
 internal import DequeModule
 internal import DistributedNotifications
 
-/// A scan of the stream for subscriptions that are not live, from a place to the end.
+/// A scan of the stream for subscriptions that are not live, from a position to the end.
 ///
-/// A pure value. It takes the replies of the server, and makes the items for the center.
+/// A pure value. It converts the replies of the server into the items for the center.
 struct StreamScan: Sendable {
-    /// The place from which subscriptions read.
+    /// The position from which subscriptions read.
     enum Start: Hashable, Sendable {
         /// The end of the stream.
         case end
         /// The first entry of the stream, for subscriptions that have not begun.
         case first
-        /// The entry after a place.
+        /// The entry after a position.
         case after(EntryID)
-        /// The first entry, because the place is one of an earlier run of the server.
+        /// The first entry, because this position is from an earlier run of the server.
         case again(EntryID)
-        /// The first entry, because the place is one of another generation.
+        /// The first entry, because the position is from another generation.
         case otherGeneration
     }
 
@@ -23,26 +23,26 @@ struct StreamScan: Sendable {
     struct Store: Sendable {
         /// The last number of each poster that has not ended.
         var living: [(poster: PosterID, number: UInt64)] = []
-        /// The ended posters that the server remembers, and the places of their ends.
+        /// The ended posters that the server remembers, each with the ID of the entry of its end.
         var ended: [(end: PosterEnd, id: EntryID)] = []
-        /// The place of the newest end that the server has forgotten; nil if it remembers all.
+        /// The ID of the entry of the newest end that the server has forgotten; nil if the server remembers all ends.
         var forgotten: EntryID?
     }
 
-    /// The subscriptions, which all start in the same place.
+    /// The subscriptions, which all start at the same position.
     private(set) var subscriptions: [Subscription]
     let start: Start
-    /// The place up to which entries were read; nil to read none.
+    /// The ID up to which entries were read; nil to read none.
     private(set) var cursor: EntryID?
     /// The earliest date of a post to deliver; nil for any date.
     let since: Int64?
-    /// The largest number of posts for each subscription, which gets the newest ones; nil for no limit.
+    /// The maximum number of posts for each subscription, which gets the newest ones; nil for no limit.
     let newest: Int?
-    /// The newest posts so far, if there is such a limit.
+    /// The newest posts for each subscription so far, if `newest` is not nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if entries that the subscriptions have not read are missing, or may be.
+    /// True if entries that the subscriptions have not read are missing, or may be missing.
     private(set) var isTrimmed: Bool
-    /// The posters of which an entry was read since entries were missing.
+    /// The posters with an entry that was read after entries were found to be missing.
     private var seen: Set<PosterID> = []
     /// The subscriptions that had begun before, with the number of ends that each has read.
     ///
@@ -79,7 +79,7 @@ struct StreamScan: Sendable {
 
     // MARK: - Entries
 
-    /// Takes entries.
+    /// Processes entries.
     ///
     /// - Parameters:
     ///   - entries: The next entries of the stream.
@@ -130,14 +130,14 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// The subscriptions that have not read the end of a poster.
+    /// Returns the subscriptions that have not read the end of a poster.
     private func wanting(_ poster: PosterID) -> [Subscription] {
         subscriptions.filter { subscription in
             !(begun[subscription.number].map { ended.contains(poster, amongFirst: $0) } ?? false)
         }
     }
 
-    /// Tells of the numbers of a poster that may be missing before its first entry.
+    /// Reports, with a baseline, the numbers of a poster that may be missing before its first entry.
     private mutating func mark(
         _ poster: PosterID, _ number: UInt64, _ position: EntryID, _ wanting: [Subscription],
         _ items: inout [EngineBatch.Item]
@@ -171,7 +171,7 @@ struct StreamScan: Sendable {
     ///
     /// - Parameters:
     ///   - store: The state of the store at the end of the stream.
-    ///   - end: The place up to which everything was read.
+    ///   - end: The ID up to which all entries were read.
     /// - Returns: The last items for the center, with a baseline for each subscription.
     func finish(_ store: Store, at end: EntryID) -> [EngineBatch.Item] {
         let unseen = store.ended.map(\.end).filter { !seen.contains($0.poster) }
@@ -197,7 +197,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Returns true if the subscriptions have not read up to an end that the server has forgotten.
+    /// Returns true if the subscriptions may have missed an end that the server has forgotten.
     private func mayHaveMissed(_ forgotten: EntryID?) -> Bool {
         guard let forgotten else { return false }
         switch start {
