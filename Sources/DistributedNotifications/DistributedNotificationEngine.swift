@@ -5,7 +5,7 @@
 ///
 /// > Thread safety: a value.
 public struct DistributedNotificationEngine: Sendable {
-    /// Makes the engine of one center.
+    /// A closure that makes the engine of one center.
     package let make: EngineMaker
     /// The name of the engine in diagnostics.
     package let name: String

@@ -20,7 +20,7 @@ internal import RunLoops
 public final class DistributedNotificationHub: Sendable {
     private let thread: HubThread
 
-    /// The name.
+    /// The name of the hub.
     public let name: PortName
 
     /// Takes the name, and begins to serve the hub on a thread of its own.
@@ -28,8 +28,8 @@ public final class DistributedNotificationHub: Sendable {
     /// - Parameters:
     ///   - name: The name that the centers use.
     ///   - names: The place where the name is kept.
-    /// - Throws: ``DistributedNotificationError``: ``DistributedNotificationError/port(_:)`` if another process serves the name, or
-    ///   it cannot be taken.
+    /// - Throws: ``DistributedNotificationError/port(_:)`` if another process serves the name, or if the name cannot be taken;
+    ///   ``DistributedNotificationError/system(_:)`` if the thread cannot be started.
     ///
     /// > Thread safety: any thread.
     public init(named name: PortName, in names: PortNames = .user) throws(DistributedNotificationError) {

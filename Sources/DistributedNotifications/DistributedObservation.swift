@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A handle of an observation, with which you end the observation.
+/// A handle to an observation, with which you end it.
 ///
 /// The observation ends with ``remove()``, or when the last reference to the handle is released. Keep the handle in a stored
 /// property of the object that observes. A local variable alone is not enough: in an optimized build, Swift may destroy the

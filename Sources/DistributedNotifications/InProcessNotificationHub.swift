@@ -25,7 +25,7 @@ public final class InProcessNotificationHub: Sendable {
         }
     }
 
-    /// Replaces the hub by an empty one, as after a crash.
+    /// Replaces the hub with an empty one, as after a crash.
     ///
     /// The centers lose their connections, and connect again.
     public func crash() { core.crash() }

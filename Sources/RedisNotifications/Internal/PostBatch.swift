@@ -16,8 +16,8 @@ struct PostBatch {
     var isEmpty: Bool { posts.isEmpty }
     var isFull: Bool { posts.count >= PostBatch.most.posts || bytes.count >= PostBatch.most.bytes }
 
-    /// A record for each post: the number of bytes after this number, in four bytes, and the post, which begins with its number
-    /// in eight bytes.
+    /// A record for each post: the length of the encoded post, in four bytes, and the encoded post, which begins with the post's
+    /// number, in eight bytes.
     var bytes: [UInt8] { records.bytes }
 
     mutating func append(_ post: Post) {

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A bounded wait for events from outside of a simulation, for when none of its threads can continue.
+/// A bounded wait for events from outside of a simulation, while none of the simulation's threads can continue.
 ///
 /// A thread outside of the simulation may still send a message, and a task may still run. So the simulation waits for a while on
 /// the system's clock.

@@ -19,7 +19,7 @@ struct Hub: Hashable, Sendable {
         var queuedEvents = 65_536
         /// The maximum number of topics of a connection whose losses are noted one by one; beyond it, all its topics are checked.
         var missedTopics = 1_024
-        /// The size of a batch, beyond which no further item is added to it.
+        /// The number of bytes of a batch beyond which no further item is added to it.
         var batchBytes = 60_000
         var subscriptions = 16_384
         var topics = 65_536
@@ -133,7 +133,8 @@ struct Hub: Hashable, Sendable {
             removeFromIndex(subscription.request, id)
         }
         if posters[state.poster]?.connection == id { posters[state.poster]?.connection = nil }
-        // No poster waits for it any longer: when its center connects again, it asks for the posts that it has not confirmed.
+        // No poster waits for the connection any longer: when the center connects again, it asks for the posts that it has not
+        // confirmed.
         if !state.isBehind { settleAll(of: state) }
     }
 

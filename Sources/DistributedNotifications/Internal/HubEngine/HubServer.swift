@@ -262,7 +262,7 @@ final class HubServer {
         let numbers = client.numbers
         let process = client.peer.credentials.processID
         var source: ProcessSource?
-        // The ID is 0 if the process is in another namespace, in which this process cannot see it.
+        // The ID is 0 if the process is in another namespace, where this process cannot see it.
         if process > 0 {
             do throws(SystemError) {
                 let made = try ProcessSource(process) { [unowned self] _, _ in

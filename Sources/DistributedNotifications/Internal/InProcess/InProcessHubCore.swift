@@ -7,7 +7,7 @@ final class InProcessHubCore: Sendable {
     private struct State: Sendable {
         var hub: Hub
         var lastConnection: UInt64 = 0
-        /// The closure that wakes each connection.
+        /// The closures that wake the connections.
         var wakes: [UInt64: @Sendable (Bool) -> Void] = [:]
     }
 

@@ -122,7 +122,7 @@ struct BoundedDeliveryQueue {
         return true
     }
 
-    /// Removes the record that a poster waits for a delivery, because the delivery has ended.
+    /// Removes the record of a poster's wait for a delivery, because the delivery has ended.
     ///
     /// - Returns: False if the poster no longer waits for the delivery.
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
