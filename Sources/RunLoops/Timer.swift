@@ -34,9 +34,7 @@ public final class Timer {
     /// Dates that had already passed when they were set are not counted.
     public private(set) var missedFireCount = 0
 
-    /// The wall-clock date from which another module has computed ``fireDate``; nil if there is no such date.
-    ///
-    /// That module stores the date in this property.
+    /// The wall-clock date from which another module has computed ``fireDate``; nil if that module has stored none.
     package var wallClockDate: AnyObject?
 
     var membership = Membership()
@@ -238,8 +236,6 @@ extension Timer: LoopInput {
     /// Stores the timer's index among the overdue timers.
     ///
     /// The queue has removed the planned fire while no mode of the timer runs.
-    ///
-    /// - Parameter position: The timer's new index among the overdue timers.
     func becomeOverdue(_ position: Int) {
         plannedFire = nil
         overduePosition = position
