@@ -12,7 +12,7 @@ extension MessagePort {
     /// If the peer has no room, the port keeps the message, and sends it when the peer has made room by reading and the port's loop
     /// runs in one of the port's modes. For each peer, the port keeps up to ``Limits/keptMessages`` and
     /// ``Limits/keptMessageBytes``, with up to 253 descriptors. If the message would exceed a limit, this returns false and sends
-    /// nothing. The handler of ``onPeerRoom(_:)`` is called when at most half of the allowed messages and bytes are in use. So no
+    /// nothing. The handler of ``onPeerRoom(_:)`` is called when at most half of each limit is in use. So no
     /// peer delays the port or another peer, and the memory that one peer can make the port use is bounded.
     ///
     /// An array that the port keeps is not copied: a program that sends the same array to many peers holds it once.
@@ -63,9 +63,9 @@ extension MessagePort {
     /// Sets the handler that is called when a peer that had no room for a message has room again.
     ///
     /// After ``send(_:id:descriptors:to:)-([UInt8],_,_,_)`` has returned false for a peer, the handler is called once, when at most
-    /// half of ``Limits/keptMessages`` and of ``Limits/keptMessageBytes`` is in use for the peer. If the peer ends first, only the
-    /// handler of ``onPeerEnd(_:)`` is called. Calling this again replaces the handler. When the port leaves its loop, the loop
-    /// releases the handler.
+    /// half of ``Limits/keptMessages``, of ``Limits/keptMessageBytes`` and of the 253 descriptors is in use for the peer. If the peer
+    /// ends first, only the handler of ``onPeerEnd(_:)`` is called. Calling this again replaces the handler. When the port leaves its
+    /// loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, with the peer that has room.
     /// - Precondition: The port is in this thread's loop; add it first. If the port or the loop has ended, this does nothing and

@@ -44,7 +44,7 @@ public final class ProcessSource {
     ) throws(SystemError) {
         if processID <= 0 {
             misuse(
-                "ProcessSource.init: \(processID) is no process's number; look at what fork or posix_spawn answers before"
+                "ProcessSource.init: \(processID) is not a process ID; check the result of fork or posix_spawn first"
             )
         }
         self.processID = processID

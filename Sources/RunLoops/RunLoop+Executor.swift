@@ -24,7 +24,7 @@ extension RunLoop: SerialExecutor {
     public func enqueue(_ job: consuming ExecutorJob) {
         if handle.enqueue(UnownedJob(job), .job) { return }
         misuse(
-            "RunLoop.enqueue: a task goes on in an actor of \(description), whose thread has ended; "
+            "RunLoop.enqueue: a task continues in an actor of \(description), whose thread has ended; "
                 + "stop the thread when its actors have nothing left to do, "
                 + "or let the actor own the thread and stop it in its deinit")
     }

@@ -36,7 +36,7 @@ public final class RunLoopWatchdog: Sendable {
     ) throws(SystemError) {
         if threshold <= .zero {
             misuse(
-                "RunLoopWatchdog: a threshold of \(threshold) is over before a handler begins; use more than zero"
+                "RunLoopWatchdog: a threshold of \(threshold) is not positive; use more than zero"
             )
         }
         self.threshold = threshold

@@ -57,7 +57,7 @@
         ) throws(SystemError) {
             if interval <= .zero {
                 misuse(
-                    "LoopMetrics.init: an interval of \(interval) leaves no time between updates; use more")
+                    "LoopMetrics.init: an interval of \(interval) is not positive; use a longer one")
             }
             thread = try RunLoopThread(name: "metrics")
             updates = MetricsUpdates(on: thread.runLoop, MetricsMirror(factory), recorder)

@@ -54,7 +54,7 @@ final class TLSFilter: StreamFilter {
         unsafe self.stream = stream
         if unsafe name.utf8.contains(0) || !runloops_tls_expect(stream, name) {
             misuse(
-                "\(member): \"\(serverName)\" can be no name of a server; pass the name that its certificate has"
+                "\(member): \"\(serverName)\" is not a valid name of a server; pass the name that its certificate has"
             )
         }
         // Safe: OpenSSL retains the session.

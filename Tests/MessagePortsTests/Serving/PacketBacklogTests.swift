@@ -80,6 +80,16 @@ import Testing
         #expect(keepsMore == [false, true])
     }
 
+    @Test func `room for descriptors is reported when half of it is free, too`() throws {
+        var kept = PacketBacklog(limits(messageCount: 100))
+        let keeps = try [100, 100, 53, 1].map { kept.append(try message(descriptors: $0)) }
+        kept.removeFirst()
+        let early = kept.takeRoomNotice()
+        kept.removeFirst()
+        let notices = [kept.takeRoomNotice(), kept.takeRoomNotice()]
+        #expect(keeps == [true, true, true, false] && !early && notices == [true, false])
+    }
+
     @Test func `room is reported once after a refusal, when half of it is free`() throws {
         var kept = PacketBacklog(limits(messageCount: 4))
         let keepsFour = try (0..<4).map { _ in kept.append(try message()) }
@@ -126,12 +136,15 @@ private func limits(
     return PacketBacklog.Limits(limits)
 }
 
-private func message(bytes count: Int = 0) throws -> BackloggedPacket {
-    try BackloggedPacket(Frame(kind: .message), [UInt8](repeating: 1, count: count), [])
+private func message(bytes count: Int = 0, descriptors: Int = 0) throws -> BackloggedPacket {
+    try packet(Frame(kind: .message), count, descriptors)
 }
 
 private func reply(bytes count: Int = 0, descriptors: Int = 0) throws -> BackloggedPacket {
+    try packet(Frame(kind: .reply, number: 1), count, descriptors)
+}
+
+private func packet(_ frame: Frame, _ count: Int, _ descriptors: Int) throws -> BackloggedPacket {
     try BackloggedPacket(
-        Frame(kind: .reply, number: 1), [UInt8](repeating: 1, count: count),
-        [CInt](repeating: STDERR_FILENO, count: descriptors))
+        frame, [UInt8](repeating: 1, count: count), [CInt](repeating: STDERR_FILENO, count: descriptors))
 }

@@ -137,7 +137,7 @@ import Testing
         expect(
             result,
             says:
-                "RunLoop.enqueue: a task goes on in an actor of run loop \"gone too soon\", whose thread has ended; "
+                "RunLoop.enqueue: a task continues in an actor of run loop \"gone too soon\", whose thread has ended; "
                 + "stop the thread when its actors have nothing left to do, "
                 + "or let the actor own the thread and stop it in its deinit")
     }

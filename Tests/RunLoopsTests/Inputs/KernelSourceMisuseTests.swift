@@ -31,8 +31,8 @@ import Testing
             _ = try ProcessSource(number) { _, _ in }
         }
         expect(
-            result, says: "ProcessSource.init: \(number) is no process's number",
-            "look at what fork or posix_spawn answers before")
+            result, says: "ProcessSource.init: \(number) is not a process ID",
+            "check the result of fork or posix_spawn first")
     }
 
     @Test(arguments: Misuse.allCases) func `a source that another loop has is its`(misuse: Misuse) async {

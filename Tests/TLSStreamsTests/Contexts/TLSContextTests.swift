@@ -157,7 +157,7 @@ import Testing
                 let ends = try Loopback.pair()
                 _ = try Connection(OwnedDescriptor(ends.0), tls: TLSClientContext(), serverName: "")
             })
-        #expect(second?.message.contains("Connection.init: \"\" can be no name of a server") == true)
+        #expect(second?.message.contains("Connection.init: \"\" is not a valid name of a server") == true)
     }
 
     /// Two sockets for each of 1,000 connections would need 2,000 descriptors.

@@ -54,15 +54,17 @@ final class RemotePortInput: InputServer {
         var reports: Deque<EpollSet.Report> = []
         // Messages are found by reading. The loop watches the set, so a report that arrives after this is served in the next pass.
         if reading.awaitsReports { reading.set.report(to: &reports) }
+        var roomCame = false
         for report in reports {
             if report.token == LoopReading.alarmToken {
                 reading.alarmFired()
-                callRoom(&served)
+                roomCame = true
             } else if report.readiness.contains(.writing) {
                 reading.roomCame(in: connection.socket)
-                callRoom(&served)
+                roomCame = true
             }
         }
+        if roomCame, let hasRoom { call(&served, hasRoom) }
         // A handler can remove the port, change its modes, or run the loop, which serves the port inside the handler.
         while input.isServed(in: mode) {
             if connection.wasAdmitted, let handler = connected.take() { call(&served, handler) }
@@ -90,10 +92,6 @@ final class RemotePortInput: InputServer {
         }
         input.countMessage()
         call(&served) { handler.deliver(connection.message(packet)) }
-    }
-
-    private func callRoom(_ served: inout Served) {
-        if let hasRoom, input.isInLoop { call(&served, hasRoom) }
     }
 
     private func call(_ served: inout Served, _ handler: () -> Void) {

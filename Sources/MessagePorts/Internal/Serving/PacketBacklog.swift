@@ -92,12 +92,12 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// Returns true, once, if a message was not accepted and at most half of the allowed messages and bytes are in use.
+    /// Returns true, once, if a message was not accepted and at most half of each limit of messages is in use.
     mutating func takeRoomNotice() -> Bool {
-        if !hasRefused || messages.count > limits.messageCount / 2 || messages.size > limits.messageBytes / 2
-        {
-            return false
-        }
+        let isHalfFree =
+            messages.count <= limits.messageCount / 2 && messages.size <= limits.messageBytes / 2
+            && messages.descriptorCount <= PacketBacklog.descriptorLimit / 2
+        if !hasRefused || !isHalfFree { return false }
         hasRefused = false
         return true
     }

@@ -128,7 +128,7 @@ final class DiagnosticQueue: Sendable {
     }
 
     private static func notice(_ count: Int) -> String {
-        "RunLoops: \(count) reports were dropped, because those before them were not taken soon enough"
+        "RunLoops: \(count) reports were dropped, because the queue was full"
     }
 
     private func countDropped() { state.withLock { $0.dropped += 1 } }

@@ -104,7 +104,7 @@ final class LoopBlocks {
     func requireNoJobOnStack() {
         if jobsOnStack > 0 {
             misuse(
-                "RunLoop: its thread was ended inside a job of an actor or a task, which never ends then for whoever awaits it; let the job return, and end the thread in a block"
+                "RunLoop: its thread was ended inside a job of an actor or a task, so code that awaits the job would wait forever; let the job return, and end the thread in a block"
             )
         }
     }
