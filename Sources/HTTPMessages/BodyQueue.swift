@@ -1,15 +1,15 @@
 internal import DequeModule
 
-/// The bytes of a body that were written and not sent yet.
+/// A queue of the bytes of a body that were written but are not yet sent.
 package struct BodyQueue {
     private var chunks = Deque<[UInt8]>()
-    /// The number of bytes of the first chunk that were already taken.
+    /// The number of bytes of the first chunk that were already moved out.
     private var given = 0
     /// The number of bytes that are stored.
     package private(set) var count = 0
-    /// True after the bytes have fallen to half of the mark, until `takeDrained()` is called.
+    /// True after `count` has fallen from above the mark to half of it, until `takeDrained()` is called.
     package private(set) var hasDrained = false
-    /// True from the write that exceeds the mark until the bytes have fallen to half of it.
+    /// True from the write that makes `count` exceed the mark until `count` has fallen to half of it.
     package private(set) var isAboveMark = false
     private let highWaterMark: Int
 
@@ -18,6 +18,8 @@ package struct BodyQueue {
     /// - Parameter highWaterMark: The number of bytes above which a writer should wait.
     package init(highWaterMark: Int) { self.highWaterMark = highWaterMark }
 
+    /// Adds bytes at the end of the queue.
+    ///
     /// - Returns: False if the writer should wait.
     package mutating func append(_ bytes: [UInt8]) -> Bool {
         if !bytes.isEmpty { chunks.append(bytes) }
@@ -28,7 +30,7 @@ package struct BodyQueue {
 
     /// Moves the next bytes out of the queue.
     ///
-    /// - Parameter room: The room to copy them to.
+    /// - Parameter room: The memory to copy them into.
     /// - Returns: The number of bytes moved.
     package mutating func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
@@ -51,7 +53,7 @@ package struct BodyQueue {
         return filled
     }
 
-    /// Returns true if the bytes have fallen to half of the mark since the last call.
+    /// Returns true if `count` has fallen from above the mark to half of it since the last call.
     package mutating func takeDrained() -> Bool {
         defer { hasDrained = false }
         return hasDrained

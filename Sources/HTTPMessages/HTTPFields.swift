@@ -34,10 +34,10 @@ public struct HTTPFields: Hashable, Sendable {
     /// Creates an empty header.
     public init() {}
 
-    /// Creates an empty header with room for some fields.
+    /// Creates an empty header with memory reserved for a number of fields.
     package init(capacity: Int) { fields.reserveCapacity(capacity) }
 
-    /// Adds a field at the end, even if the name occurs already.
+    /// Adds a field at the end, even if there is a field with this name already.
     ///
     /// - Parameters:
     ///   - name: The name.
@@ -46,9 +46,9 @@ public struct HTTPFields: Hashable, Sendable {
 
     /// The value of the first field with a name.
     ///
-    /// Setting a value replaces all fields with the name by one; setting nil removes them.
+    /// Setting a value replaces all fields of this name with a single field; setting nil removes them.
     ///
-    /// - Parameter name: The name, in any case.
+    /// - Parameter name: The name, whose case is ignored.
     /// - Complexity: O(*n*) in the number of fields.
     public subscript(name: String) -> String? {
         get { fields.firstIndex { HTTPFields.areEqual($0.name, name) }.map { fields[$0].value } }
@@ -61,8 +61,8 @@ public struct HTTPFields: Hashable, Sendable {
 
     /// Returns the values of all fields with a name, in order.
     ///
-    /// - Parameter name: The name, in any case.
-    /// - Returns: The values; none if there is no such field.
+    /// - Parameter name: The name, whose case is ignored.
+    /// - Returns: The values; an empty array if there is no such field.
     public func values(of name: String) -> [String] {
         fields.compactMap { HTTPFields.areEqual($0.name, name) ? $0.value : nil }
     }
@@ -89,14 +89,14 @@ extension HTTPFields: RandomAccessCollection {
     /// The position after the last field.
     public var endIndex: Int { fields.endIndex }
 
-    /// Accesses a field.
+    /// The field at a position.
     ///
     /// - Parameter position: The position of the field.
     public subscript(position: Int) -> Field { fields[position] }
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// Creates a header of names and values, in the order of the literal.
+    /// Creates a header from names and values, in the order of the literal.
     ///
     /// - Parameter elements: The names and values. A name may occur several times.
     public init(dictionaryLiteral elements: (String, String)...) {

@@ -1,4 +1,4 @@
-/// The characters that the parts of a message may have, so that no part can be taken for another one.
+/// The characters that are allowed in the parts of a message, so that no part is mistaken for another.
 package enum MessageRules {
     /// True if a text may be a method or the name of a field.
     package static func isToken(_ text: String) -> Bool {
