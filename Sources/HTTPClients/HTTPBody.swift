@@ -1,7 +1,8 @@
-/// The body of an answer, piece by piece, for a task on the thread of the client's loop.
+/// The body of an answer, which a task on the thread of the client's loop reads piece by piece.
 ///
-/// The transfer receives ahead of the task until 128 KiB are stored, and continues when the task takes them. A slow task therefore
-/// makes the server wait. If the body is released before its end, the transfer is cancelled. A body can be read once.
+/// The transfer receives ahead of the task until 128 KiB are stored, and continues when the task has read them. A slow task
+/// therefore makes the server wait. If you release the body before its end was received, the transfer is cancelled. A body can be
+/// read only once.
 ///
 /// > Thread safety: the thread of the client's loop only.
 public struct HTTPBody: AsyncSequence {
@@ -14,15 +15,15 @@ public struct HTTPBody: AsyncSequence {
 
     /// Creates an iterator.
     ///
-    /// - Returns: The iterator, which continues where another one of this body has stopped.
+    /// - Returns: The iterator, which continues where an earlier iterator of this body has stopped.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
 
     /// Reads the rest of the body.
     ///
     /// - Parameter limit: The maximum number of bytes.
     /// - Returns: The bytes.
-    /// - Throws: ``HTTPClientError``; ``HTTPClientError/bodyTooLarge(limit:)`` if there are more bytes than the limit. In that
-    ///   case, the transfer is cancelled.
+    /// - Throws: ``HTTPClientError`` if the body is not complete. If there are more bytes than the limit, the error is
+    ///   ``HTTPClientError/bodyTooLarge(limit:)``, and the transfer is cancelled.
     nonisolated(nonsending) public func bytes(upTo limit: Int = .max) async throws(HTTPClientError) -> [UInt8]
     {
         var bytes: [UInt8] = []
@@ -45,11 +46,12 @@ public struct HTTPBody: AsyncSequence {
 
         /// Awaits the next piece.
         ///
-        /// If the task is cancelled meanwhile, the transfer is cancelled.
+        /// If the task is cancelled during the wait, the transfer is cancelled.
         ///
         /// - Parameter actor: The isolation of the caller.
         /// - Returns: The bytes, or nil at the end of the body.
-        /// - Throws: ``HTTPClientError`` if the body is not complete, but only after all received bytes were returned.
+        /// - Throws: ``HTTPClientError`` if the body is not complete. It is thrown after all received bytes were returned. It is
+        ///   thrown after all received bytes were returned.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(HTTPClientError)
             -> [UInt8]?
         {
@@ -64,6 +66,8 @@ public struct HTTPBody: AsyncSequence {
         }
 
         /// Awaits the next piece.
+        ///
+        /// If the task is cancelled during the wait, the transfer is cancelled.
         ///
         /// - Returns: The bytes, or nil at the end of the body.
         /// - Throws: ``HTTPClientError`` if the body is not complete.

@@ -8,7 +8,7 @@ extension HTTPClient {
         /// The header.
         public let response: HTTPResponse
 
-        /// The body, which is received as fast as it is read.
+        /// The body, which is received as fast as the task reads it.
         public let body: HTTPBody
     }
 
@@ -21,14 +21,14 @@ extension HTTPClient {
     /// for try await bytes in answer.body { print(bytes.count) }
     /// ```
     ///
-    /// If the task is cancelled, the transfer is cancelled, and this throws ``HTTPClientError/cancelled``. If the answer is
-    /// released before the end of its body, the transfer is cancelled.
+    /// If the task is cancelled, the transfer is cancelled, and this method throws ``HTTPClientError/cancelled``. If you release
+    /// the answer before the end of its body was received, the transfer is cancelled.
     ///
     /// - Parameters:
-    ///   - request: The request. Its body may not be a stream.
+    ///   - request: The request. Its body must not be a stream.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: The header, and the body to read.
+    /// - Returns: The answer: its header, and its body, which is still to be read.
     /// - Throws: ``HTTPClientError`` if there is no answer.
     nonisolated(nonsending) public func response(
         for request: HTTPRequest, fileID: StaticString = #fileID, line: Int = #line
@@ -40,16 +40,16 @@ extension HTTPClient {
         return try await answer(to: request, nil, SourceLocation(fileID, line))
     }
 
-    /// Sends a request with a body that is read from a descriptor, and awaits the header of its answer.
+    /// Sends a request whose body is read from a descriptor, and awaits the header of its answer.
     ///
     /// Apart from the body, behaves like ``response(for:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - request: The request, whose body is ignored.
-    ///   - descriptor: The descriptor, as for ``start(_:uploading:fileID:line:configure:)``.
+    ///   - descriptor: The descriptor, which is read and closed as by ``start(_:uploading:fileID:line:configure:)``.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: The header, and the body to read.
+    /// - Returns: The answer: its header, and its body, which is still to be read.
     /// - Throws: ``HTTPClientError`` if there is no answer.
     nonisolated(nonsending) public func response(
         for request: HTTPRequest, uploading descriptor: consuming OwnedDescriptor,
@@ -59,25 +59,26 @@ extension HTTPClient {
         try await answer(to: request, UploadFile(descriptor), SourceLocation(fileID, line))
     }
 
-    /// Sends a request whose body is the pieces of a sequence, and awaits the header of its answer.
+    /// Sends a request whose body consists of the pieces of a sequence, and awaits the header of its answer.
     ///
     /// ```swift
     /// let answer = try await client.response(for: request, uploading: connection.pieces())
     /// ```
     ///
-    /// A slow server makes the sequence wait: once more than 256 KiB are unsent, the next piece is awaited only after at most 128
-    /// KiB are left. If the transfer ends before the sequence, the rest of the sequence is not read, and this returns the answer or
-    /// throws the error. As with ``HTTPTransfer/write(_:)``, the body cannot be sent again. If the task is cancelled, the transfer
-    /// is cancelled.
+    /// A slow server makes the sequence wait: if more than 256 KiB are unsent, the method awaits the next piece only after the
+    /// unsent bytes have fallen to 128 KiB. If the transfer ends before the sequence, the method does not read the rest of the
+    /// sequence, and returns the answer or throws the error. As with ``HTTPTransfer/write(_:)``, the body cannot be sent again. If
+    /// the task is cancelled, the transfer is cancelled.
     ///
     /// - Parameters:
-    ///   - request: The request. If its body is ``HTTPRequest/Body/stream(count:)``, the count is sent to the server; other bodies
-    ///     are ignored.
+    ///   - request: The request. If its body is ``HTTPRequest/Body/stream(count:)``, the count is sent to the server. Any other
+    ///     body is ignored.
     ///   - pieces: The pieces of the body. The sequence is iterated in the isolation of the caller.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: The header, and the body to read.
-    /// - Throws: ``HTTPClientError`` if there is no answer, or the error of the sequence, which cancels the transfer.
+    /// - Returns: The answer: its header, and its body, which is still to be read.
+    /// - Throws: ``HTTPClientError`` if there is no answer, or the error that the sequence throws. An error of the sequence cancels
+    ///   the transfer.
     nonisolated(nonsending) public func response<Pieces: AsyncSequence>(
         for request: HTTPRequest, uploading pieces: Pieces, fileID: StaticString = #fileID, line: Int = #line
     ) async throws -> Answer where Pieces.Element == [UInt8] {
@@ -118,7 +119,7 @@ extension HTTPClient {
         return made
     }
 
-    /// Awaits the header of the answer that a reader reads.
+    /// Awaits the header of the answer that a reader receives.
     nonisolated(nonsending) private func header(of reader: BodyReader) async throws(HTTPClientError) -> Answer
     {
         while true {

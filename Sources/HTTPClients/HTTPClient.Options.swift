@@ -3,10 +3,10 @@ extension HTTPClient {
     ///
     /// > Thread safety: a value.
     public struct Options: Hashable, Sendable {
-        /// The time limit for making a connection, including the resolution of the name and TLS; 10 seconds.
+        /// The time limit for making a connection, including name resolution and the TLS hand-shake; 10 seconds.
         public var connectTimeout: Duration = .seconds(10)
 
-        /// The time after which a transfer that sends and receives nothing ends; 60 seconds.
+        /// The time without sent or received bytes after which a transfer ends; 60 seconds.
         ///
         /// The transfer ends after this time, or up to an eighth later. Time does not count while the transfer is paused, while
         /// your code has not written the next bytes of its body, or while the transfer waits for a free connection.
@@ -19,21 +19,21 @@ extension HTTPClient {
 
         /// The maximum number of bytes of an answer's body, counted after decompression; 64 MiB.
         ///
-        /// Nil for no limit.
+        /// With nil, there is no limit.
         public var bodyLimit: Int? = 64 << 20
 
-        /// The maximum number of bytes of the headers of an answer, including interim answers and trailers; 256 KiB.
+        /// The maximum number of bytes in the header of an answer, including interim answers and trailers; 256 KiB.
         public var headerLimit = 256 << 10
 
         /// The maximum number of connections to one host; 6.
         ///
-        /// Further transfers wait for a free one.
+        /// Further transfers wait for a free connection.
         public var connectionsPerHost = 6
 
-        /// The maximum number of connections in all; nil for no limit.
+        /// The maximum number of connections to all hosts together; nil, the default, for no limit.
         public var connections: Int?
 
-        /// True, the default, if the client asks for all compressions that libcurl supports, and decodes them.
+        /// True, the default, if the client accepts all compressions that libcurl supports, and decodes the bodies.
         public var acceptsCompression = true
 
         /// The versions of HTTP that the client offers.
@@ -42,7 +42,7 @@ extension HTTPClient {
         /// The proxy of all transfers.
         public var proxy = Proxy.environment
 
-        /// The path of a file with the certificate authorities to trust, in PEM; nil for those of the system.
+        /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.
         public var authorities: String?
 
         /// The certificate that the client shows to servers that ask for one; nil for none.
@@ -51,7 +51,7 @@ extension HTTPClient {
         /// The value of the `User-Agent` field; nil for none.
         public var userAgent: String?
 
-        /// Creates the defaults.
+        /// Creates options with the default values.
         public init() {}
     }
 

@@ -1,6 +1,6 @@
 public import RunLoops
 
-/// An HTTP client whose transfers are inputs of a loop, in a mode.
+/// An HTTP client whose transfers a loop serves while it runs in a given mode.
 ///
 /// ```swift
 /// let client = try HTTPClient(loop: .current, mode: .default)
@@ -12,13 +12,13 @@ public import RunLoops
 /// RunLoop.current.run()
 /// ```
 ///
-/// libcurl implements the transfers: HTTP/1.1 and HTTP/2, TLS, compression, proxies, redirects, and the reuse of connections. They
-/// need no thread but the loop's. Only host names are resolved on threads of libcurl.
+/// libcurl implements the transfers: HTTP/1.1 and HTTP/2, TLS, compression, proxies, redirects, and the reuse of connections. The
+/// transfers need no thread except the loop's. Only host names are resolved on threads of libcurl.
 ///
 /// The client serves its transfers while the loop runs in its mode. While the loop runs in another mode, the transfers and their
 /// handlers wait. A transfer under way keeps the mode alive. A client without transfers does not.
 ///
-/// After you release the client, it ends when its last transfer has ended. ``invalidate()`` ends it at once.
+/// After you release the client, it ends when its last transfer has ended. ``invalidate()`` ends it immediately.
 ///
 /// For more, see <doc:HTTPOnALoop>.
 ///
@@ -60,16 +60,17 @@ public final class HTTPClient {
     /// Starts a transfer.
     ///
     /// No handler is called during this call. If the request is invalid, the handler of ``HTTPTransfer/onEnd(_:)`` is called in the
-    /// next pass. On a client that was invalidated, the transfer ends at once, without a call of a handler.
+    /// next pass. If the client is no longer valid, the transfer has ended when this method returns, and neither `configure` nor a
+    /// handler is called.
     ///
     /// The client holds the transfer until it ends or is cancelled, and the transfer holds its handlers. A handler may therefore
-    /// capture any object, but should use the transfer that is passed to it.
+    /// capture any object. It should not capture the transfer, but use the one that is passed to it.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - configure: Called at once with the transfer, to set its handlers.
+    ///   - configure: Called with the transfer before this method returns, to set the handlers of the transfer.
     /// - Returns: The transfer.
     @discardableResult
     public func start(
@@ -79,18 +80,18 @@ public final class HTTPClient {
         transferSet.start(request, nil, SourceLocation(fileID, line), configure)
     }
 
-    /// Starts a transfer whose body is read from a descriptor.
+    /// Starts a transfer whose request body is read from a descriptor.
     ///
-    /// A regular file is sent from its offset to its end, and again from there if a redirect asks for it. It is read on the loop's
-    /// thread, which waits for the disk. A pipe or socket is made non-blocking and sent as its bytes arrive, until its end. Apart
-    /// from that, behaves like ``start(_:fileID:line:configure:)``.
+    /// A regular file is sent from its offset to its end, and again from that offset if the body must be sent again, for example
+    /// after a redirect. The loop's thread reads the file, and waits for the disk. A pipe or socket is made non-blocking, and its
+    /// bytes are sent as they arrive, until its end. Apart from that, behaves like ``start(_:fileID:line:configure:)``.
     ///
     /// - Parameters:
     ///   - request: The request, whose body is ignored.
     ///   - descriptor: The descriptor, which is closed when the transfer has ended.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - configure: Called at once with the transfer, to set its handlers.
+    ///   - configure: Called with the transfer before this method returns, to set the handlers of the transfer.
     /// - Returns: The transfer.
     @discardableResult
     public func start(
@@ -109,8 +110,9 @@ public final class HTTPClient {
 
     /// Ends all transfers with ``HTTPClientError/clientInvalidated``, and closes all connections.
     ///
-    /// The handlers of ``HTTPTransfer/onEnd(_:)`` are called before this returns. If a handler of the client makes this call, they
-    /// are called after that handler. Bytes that were not delivered are discarded. Calling it again does nothing.
+    /// The handlers of ``HTTPTransfer/onEnd(_:)`` are called before this method returns. If a handler of the client calls this
+    /// method, they are called after that handler. Bytes that were not delivered are discarded. Calling this method again does
+    /// nothing.
     public func invalidate() {
         loop.requireOwnThread("HTTPClient.invalidate", "perform a block on the loop and call it there")
         transferSet.close()

@@ -8,17 +8,17 @@ public import RunLoops
 public enum HTTPClientError: Error, Hashable, Sendable {
     /// The URL of the request is malformed, or its scheme is neither `http` nor `https`.
     case unsupportedURL(String)
-    /// The method or a field of the header contains a character that is not allowed, or is one that you may not set.
+    /// The method or a field contains a character that is not allowed, or a field is one that you must not set.
     case invalidRequest(String)
     /// The host's name could not be resolved.
     case unresolved(String)
-    /// No connection could be made, or it was refused.
+    /// The connection could not be made, or was refused.
     case notConnected(String)
-    /// A time-out has passed.
+    /// The transfer has exceeded a time limit.
     case timedOut(Timeout)
-    /// TLS could not be set up, or was broken.
+    /// TLS could not be set up, or failed.
     case tlsFailed(String)
-    /// The server's certificate is not valid: expired, not trusted, or of another host.
+    /// The server's certificate is not valid: for example, it has expired, is not trusted, or belongs to another host.
     case certificateRejected(String)
     /// The server redirected more often than ``HTTPClient/Options/redirectLimit``, the associated value.
     case tooManyRedirects(limit: Int)
@@ -34,18 +34,18 @@ public enum HTTPClientError: Error, Hashable, Sendable {
     case connectionLost(String)
     /// The body of the request had to be sent again, for a redirect or on a new connection, but a stream cannot be sent twice.
     case bodyNotRepeatable
-    /// The descriptor that the body was read from failed, or its file ended too early.
+    /// The body could not be read from its descriptor, or the file became shorter during the transfer.
     case uploadFailed(SystemError)
-    /// The number of bytes written differs from the count of the request's body.
+    /// The number of bytes that were written differs from the count that the request states.
     case wrongBodyCount
-    /// The task that awaited the transfer was cancelled, or the transfer was.
+    /// The transfer, or the task that awaited it, was cancelled.
     case cancelled
     /// The client was invalidated, or the thread of its loop has ended.
     case clientInvalidated
     /// Another error of libcurl, with its code.
     case other(code: Int, String)
 
-    /// A time-out of a transfer.
+    /// The time limits of a transfer.
     public enum Timeout: Hashable, Sendable {
         /// No connection was made within ``HTTPClient/Options/connectTimeout``.
         case connect

@@ -12,7 +12,7 @@ public import HTTPMessages
 public struct HTTPRequest: Hashable, Sendable {
     /// The URL, with the scheme `http` or `https`.
     ///
-    /// It may hold a user and a password, which are sent as basic authentication. Characters that a URL may not have must be
+    /// It may hold a user and a password, which are sent as basic authentication. Characters that are not allowed in a URL must be
     /// percent-encoded.
     public var url: String
 
@@ -22,8 +22,8 @@ public struct HTTPRequest: Hashable, Sendable {
     /// The fields of the header.
     ///
     /// `Host`, `Connection` and `Accept-Encoding` are added automatically unless you set them here. `Content-Length` and
-    /// `Transfer-Encoding` follow from the body, and may not be set. `Authorization` and `Cookie` are not sent on to another host
-    /// if a server redirects there.
+    /// `Transfer-Encoding` follow from the body, and must not be set. If a server redirects to another host, `Authorization` and
+    /// `Cookie` are not sent to that host.
     public var fields: HTTPFields
 
     /// The body.
@@ -40,11 +40,12 @@ public struct HTTPRequest: Hashable, Sendable {
         case none
         /// These bytes.
         case bytes([UInt8])
-        /// Bytes that your code passes to the transfer while it runs, with ``HTTPTransfer/write(_:)`` and
-        /// ``HTTPTransfer/endBody()``.
+        /// The bytes that your code writes while the transfer runs.
         ///
-        /// If the number of bytes is known, it is sent as `Content-Length`, and exactly that many bytes must be written. With nil,
-        /// HTTP/1.1 sends the body in chunks.
+        /// Write them with ``HTTPTransfer/write(_:)``, and then call ``HTTPTransfer/endBody()``.
+        ///
+        /// If the count is not nil, it is sent as `Content-Length`, and exactly that many bytes must be written. With nil, HTTP/1.1
+        /// sends the body in chunks.
         case stream(count: Int?)
     }
 

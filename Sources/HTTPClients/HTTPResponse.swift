@@ -33,7 +33,7 @@ public struct HTTPResponse: Hashable, Sendable {
 
     /// The value of `Content-Length`; nil if there is none.
     ///
-    /// A compressed body is longer once it is decoded.
+    /// This is the length before decoding. A compressed body is longer after it was decoded.
     public var contentLength: Int? { fields["Content-Length"].flatMap { Int($0) } }
 }
 

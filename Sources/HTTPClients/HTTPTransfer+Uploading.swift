@@ -1,15 +1,15 @@
 internal import RunLoops
 
 extension HTTPTransfer {
-    /// Writes the next bytes of a request's body that is a stream.
+    /// Writes the next bytes of a body that is a stream.
     ///
     /// The bytes are sent after all bytes that were written before. This call never waits. A stream cannot be sent again: if the
-    /// server redirects in a way that keeps the body, or closes a connection that was used before, the transfer ends with
+    /// server redirects in a way that keeps the body, or closes a connection that is being reused, the transfer ends with
     /// ``HTTPClientError/bodyNotRepeatable``.
     ///
     /// - Parameter bytes: The bytes. The array is retained, not copied.
-    /// - Returns: False once more than 256 KiB are unsent: write no more until the handler of ``onDrained(_:)`` is called. Also
-    ///   false if the transfer or its body has ended; the bytes are then discarded.
+    /// - Returns: False if a writer should wait, because more than 256 KiB are unsent: write no more until the handler of
+    ///   ``onDrained(_:)`` is called. Also false if the transfer or its body has ended; in that case, the bytes are discarded.
     /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
@@ -20,7 +20,7 @@ extension HTTPTransfer {
         return mayGoOn
     }
 
-    /// Ends the body of a request that is a stream.
+    /// Ends a body that is a stream.
     ///
     /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
     public func endBody() {
@@ -32,7 +32,7 @@ extension HTTPTransfer {
 
     /// Sets the handler that is called when a writer may continue.
     ///
-    /// A writer may continue when the unsent bytes had exceeded 256 KiB and have fallen to half of it.
+    /// A writer may continue when the unsent bytes, after they have exceeded 256 KiB, have fallen to half of that.
     ///
     /// - Parameter handler: Called each time that this happens, with the transfer.
     public func onDrained(_ handler: @escaping (HTTPTransfer) -> Void) {
@@ -40,12 +40,12 @@ extension HTTPTransfer {
         if transferSet != nil { handlers.drained = handler }
     }
 
-    /// The number of bytes that were written and that the transfer has not begun to send.
+    /// The number of written bytes that the transfer has not begun to send.
     public var unsentByteCount: Int {
         upload?.stream?.count ?? 0
     }
 
-    /// True from the write that exceeded the mark until a writer may continue.
+    /// True from the write that makes the unsent bytes exceed the mark until a writer may continue.
     var isAboveMark: Bool { upload?.stream?.isAboveMark ?? false }
 
     private func stream(_ member: StaticString) -> UploadStream? {

@@ -2,12 +2,12 @@ internal import RunLoops
 
 /// A request under way, and its answer.
 ///
-/// ``HTTPClient/start(_:fileID:line:configure:)`` makes a transfer. Set its handlers there. They are called on the thread of the
-/// client's loop, while the loop runs in the client's mode, one after the other: first the handler of ``onResponse(_:)``, then that
-/// of ``onData(_:)`` for each piece of the body, and finally that of ``onEnd(_:)``.
+/// ``HTTPClient/start(_:fileID:line:configure:)`` makes a transfer. Set its handlers in the closure that you pass to that method.
+/// The handlers are called on the thread of the client's loop, while the loop runs in the client's mode, one after the other: first
+/// the handler of ``onResponse(_:)``, then that of ``onData(_:)`` for each piece of the body, and finally that of ``onEnd(_:)``.
 ///
 /// A handler may do anything: pause or cancel this transfer or another one, start further ones, invalidate the client, run the
-/// loop. While a handler runs, no other handler of the same client is called, even if it runs the loop.
+/// loop. While a handler runs, no other handler of the same client is called, even if the handler runs the loop.
 ///
 /// > Thread safety: the thread of the client's loop only.
 @safe
@@ -18,29 +18,29 @@ public final class HTTPTransfer {
     /// The header of the answer; nil until it is complete.
     public internal(set) var response: HTTPResponse?
 
-    /// The transfers of the client; nil once this one has ended or was cancelled.
+    /// The set of the client's transfers; nil after this transfer has ended or was cancelled.
     var transferSet: TransferSet?
-    /// libcurl's handle; nil before it is made, and once libcurl is done.
+    /// libcurl's handle; nil before the handle is made, and after it was released.
     var handle: OpaquePointer?
-    /// The place in the client's list of transfers.
+    /// The index in the set's `active`; -1 if the transfer is not there.
     var place = -1
-    /// True while the transfer waits in the client's queue of those that have something to deliver.
+    /// True while the transfer is in the queue of the transfers that have something to deliver.
     var isQueued = false
 
     var state = TransferState()
     var header = HeaderBlock()
-    /// The number of headers of answers that redirected.
+    /// The number of answers that have redirected the request.
     var redirects = 0
-    /// The bytes that were not delivered to a handler or a task yet.
+    /// The received bytes that are not yet delivered to a handler or a task.
     var inbox: [UInt8] = []
     /// True if libcurl holds bytes back until the transfer is resumed.
     var isHeld = false
     var upload: Upload?
-    /// The error of a callback that has refused to continue; nil if none has.
+    /// The error of a callback that has refused to continue; nil if no callback has refused.
     var failure: HTTPClientError?
     var idle = IdleWatch()
     var handlers = Handlers()
-    /// The task that reads the answer, instead of handlers.
+    /// The reader of a task that reads the answer; nil if handlers receive it.
     weak var reader: BodyReader?
     let origin: SourceLocation
 
@@ -65,8 +65,8 @@ public final class HTTPTransfer {
 
     /// Sets the handler that is called when the header of the answer is complete.
     ///
-    /// Interim answers, and answers that redirect the request, do not count. If the transfer ends before that, the handler is
-    /// not called.
+    /// The handler is not called for interim answers, nor for answers that redirect the request, nor if the transfer ends before
+    /// the header is complete.
     ///
     /// - Parameter handler: Called at most once, with the transfer and the header.
     public func onResponse(_ handler: @escaping (HTTPTransfer, HTTPResponse) -> Void) {
@@ -74,20 +74,20 @@ public final class HTTPTransfer {
         if transferSet != nil { handlers.response = handler }
     }
 
-    /// Sets the handler of the bytes of the body.
+    /// Sets the handler that is called with the bytes of the body.
     ///
     /// Without a handler, the body is received and discarded.
     ///
-    /// - Parameter handler: Called with the transfer and one or more bytes, decoded, which are valid until it returns.
+    /// - Parameter handler: Called with the transfer and one or more decoded bytes, which are valid until the handler returns.
     public func onData(_ handler: @escaping (HTTPTransfer, RawSpan) -> Void) {
         requireOwnThread("HTTPTransfer.onData")
         if transferSet != nil { handlers.data = handler }
     }
 
-    /// Sets the handler of the end.
+    /// Sets the handler that is called when the transfer has ended.
     ///
-    /// - Parameter handler: Called once, after all others, with the transfer and the reason that the answer is not complete, or
-    ///   nil if it is. It is not called after ``cancel()``.
+    /// - Parameter handler: Called once, after all other handlers of the transfer, with the transfer and the reason that the answer
+    ///   is not complete, or nil if the answer is complete. It is not called after ``cancel()``.
     public func onEnd(_ handler: @escaping (HTTPTransfer, HTTPClientError?) -> Void) {
         requireOwnThread("HTTPTransfer.onEnd")
         if transferSet != nil { handlers.end = handler }
@@ -98,7 +98,8 @@ public final class HTTPTransfer {
     /// True if the delivery of the body and of the end is paused; false at first.
     ///
     /// The transfer continues to receive until 128 KiB are stored. Then it leaves the rest in the connection, so that the server
-    /// has to wait. Time still counts for ``HTTPRequest/timeout``, but not as idle time. A paused transfer keeps its mode alive.
+    /// has to wait. The time of the pause counts for ``HTTPRequest/timeout``, but not as idle time. A paused transfer keeps its
+    /// mode alive.
     public var isPaused: Bool {
         get { state.isPaused }
         set {
@@ -108,10 +109,10 @@ public final class HTTPTransfer {
         }
     }
 
-    /// Ends the transfer at once.
+    /// Ends the transfer immediately.
     ///
-    /// None of its handlers is called any more, not even that of ``onEnd(_:)``, and all are released. The connection is closed
-    /// if the answer was not complete. Cancelling a transfer that has ended does nothing.
+    /// After this call, no handler of the transfer is called, not even that of ``onEnd(_:)``, and all its handlers are released.
+    /// The connection is closed if the answer was not complete. Cancelling a transfer that has ended does nothing.
     ///
     /// This call never waits, even if the name of the host is being resolved.
     public func cancel() {

@@ -1,11 +1,11 @@
 /// An object that receives the events of a transfer, for code that already uses delegates.
 ///
-/// Start the transfer with ``HTTPClient/start(_:delegate:fileID:line:)``. The transfer holds its delegate until it ends or is
-/// cancelled. As with ``HTTPTransfer/cancel()`` in general, a delegate is not called after its transfer was cancelled.
+/// Start the transfer with ``HTTPClient/start(_:delegate:fileID:line:)``. The transfer holds its delegate until the transfer ends
+/// or is cancelled. Like a handler, a delegate is not called after ``HTTPTransfer/cancel()``.
 ///
 /// > Thread safety: the thread of the client's loop only.
 public protocol HTTPTransferDelegate: AnyObject {
-    /// Called once when the header of the answer is complete.
+    /// Called at most once, when the header of the answer is complete.
     ///
     /// - Parameters:
     ///   - transfer: The transfer.
@@ -16,19 +16,19 @@ public protocol HTTPTransferDelegate: AnyObject {
     ///
     /// - Parameters:
     ///   - transfer: The transfer.
-    ///   - bytes: The bytes, decoded, which are valid until the call returns.
+    ///   - bytes: One or more decoded bytes, which are valid until this method returns.
     func transfer(_ transfer: HTTPTransfer, didReceive bytes: RawSpan)
 
-    /// Called when more of the request's body may be written.
+    /// Called when a writer of the request's body may continue.
     ///
     /// - Parameter transfer: The transfer.
     func transferCanWrite(_ transfer: HTTPTransfer)
 
-    /// Called once, after all other calls.
+    /// Called once, after all other calls, when the transfer has ended.
     ///
     /// - Parameters:
     ///   - transfer: The transfer.
-    ///   - error: The reason that the answer is not complete; nil if it is.
+    ///   - error: The reason that the answer is not complete; nil if the answer is complete.
     func transfer(_ transfer: HTTPTransfer, didEndWith error: HTTPClientError?)
 }
 
@@ -47,7 +47,7 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - delegate: The object that is called. The transfer holds it until it ends or is cancelled.
+    ///   - delegate: The delegate, which the transfer holds until the transfer ends or is cancelled.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Returns: The transfer.

@@ -1,8 +1,8 @@
 internal import CTransfers
 internal import RunLoops
 
-// libcurl calls these closures while one of its functions runs. They only copy and record, and call neither libcurl nor code of the
-// user.
+// libcurl calls these closures while one of its functions runs. They only copy and record: they run no transfer, and call no code
+// of the user.
 
 /// The functions that each handle of libcurl calls.
 func transferCallbacks() -> runloops_callbacks {
@@ -25,16 +25,16 @@ func transferCallbacks() -> runloops_callbacks {
         rewind: { context in unsafe transfer(context).upload?.rewind() ?? false })
 }
 
-/// The transfer that a context of libcurl stands for.
+/// The transfer that libcurl passes as a context.
 func transfer(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
     // Safe: the set holds the transfer as long as libcurl has its handle.
     unsafe Unmanaged<HTTPTransfer>.fromOpaque(context!).takeUnretainedValue()
 }
 
 extension HTTPTransfer {
-    /// The number of bytes stored for handlers and tasks at which libcurl must hold further bytes back.
+    /// The number of bytes stored for handlers and tasks at which libcurl must hold back further bytes.
     ///
-    /// libcurl reads up to a hundred times from one socket in one call.
+    /// The body's callback checks this limit, because libcurl reads up to a hundred times from one socket in one call.
     static let inboxLimit = 128 << 10
 
     fileprivate func takeHeader(_ line: Span<UInt8>) -> Bool {
@@ -47,7 +47,8 @@ extension HTTPTransfer {
         }
         if header.redirects && transferSet.options.redirectLimit > 0 {
             redirects += 1
-            // A 303 turns every method but HEAD into GET. libcurl does so only if no name of another method is set.
+            // After a 303, the next request is a GET, unless the method is HEAD. libcurl changes the method only if no custom name
+            // of a method is set.
             if header.status == 303, let handle = unsafe handle {
                 unsafe runloops_transfer_forget_method(handle)
             }

@@ -1,9 +1,9 @@
 internal import RunLoops
 
-/// The connection between a transfer and the task that reads its answer.
+/// The link between a transfer and the task that reads its answer.
 ///
-/// The bytes stay in the transfer until the task takes them. If the last reference to the answer is released before its end,
-/// the transfer is cancelled.
+/// The bytes stay in the transfer until the task takes them. If the last reference to the answer is released before the transfer
+/// has ended, the transfer is cancelled.
 ///
 /// > Thread safety: the loop's own thread only, except for `deinit`.
 final class BodyReader {
@@ -31,7 +31,7 @@ final class BodyReader {
     /// Wakes the task, which checks its condition again.
     func wake() { waiting?.decide(.something) }
 
-    /// Takes the bytes that were received.
+    /// Removes and returns the bytes that were received; nil if there are none.
     func take() -> [UInt8]? {
         if transfer.inbox.isEmpty { return nil }
         let bytes = transfer.inbox
@@ -42,7 +42,7 @@ final class BodyReader {
 
     /// Suspends the task until something happens to the transfer.
     ///
-    /// A task that is cancelled cancels the transfer.
+    /// If the task is cancelled, the transfer is cancelled.
     func wait(isolation: isolated (any Actor)?) async {
         if waiting != nil {
             misuse("HTTPBody: two tasks await the body of the \(transfer); let one task iterate over it")

@@ -5,7 +5,7 @@ extension TransferSet {
     /// The maximum number of handles that are kept for further transfers.
     private static let spareLimit = 64
 
-    /// Takes a transfer back from libcurl.
+    /// Ends a transfer, and takes its handle back from libcurl.
     ///
     /// The handlers are called later, when libcurl has returned.
     ///
@@ -16,12 +16,12 @@ extension TransferSet {
         if transfer.state.hasEnded { return }
         releaseHandle(transfer)
         transfer.state.finish(error)
-        // A task may take the remaining bytes at any time later, and needs nothing else from the set.
+        // A task may take the remaining bytes at any later time, and needs nothing else from the set.
         if transfer.reader != nil { remove(transfer) }
         enqueue(transfer)
     }
 
-    /// Ends a transfer without a handler.
+    /// Ends a transfer without calling its handlers.
     func cancel(_ transfer: HTTPTransfer) {
         releaseHandle(transfer)
         transfer.state.cancel()
@@ -48,32 +48,32 @@ extension TransferSet {
         }
     }
 
-    /// Watches the descriptor that a body comes from, until it has more.
+    /// Watches the descriptor that a body is read from, until more bytes are available.
     func await(_ descriptor: CInt, for transfer: HTTPTransfer) {
         waitingUploads[descriptor] = transfer
         source?.setInterest(.read, of: descriptor)
     }
 
-    /// The error that a code of libcurl stands for; nil for none.
+    /// Returns the error for a result code of libcurl; nil if the answer is complete.
     func error(_ code: CInt, of transfer: HTTPTransfer) -> HTTPClientError? {
         if let failure = transfer.failure { return failure }
         let url = transfer.request.url
         // libcurl reports no error if the connection is closed inside a header.
         if code == 0 && transfer.response == nil { return .connectionLost("the header is not complete") }
         guard code != 0, let handle = unsafe transfer.handle else { return nil }
-        // Safe: the handle owns the words, and this copies them.
+        // Safe: the handle owns the text, and this copies it.
         let words = unsafe String(cString: runloops_transfer_words(handle, code))
         let isConnecting = unsafe runloops_transfer_progress(handle) < 0
         switch runloops_transfer_result(code, transfer.redirects > 0) {
         case runloops_bad_url:
-            // libcurl has the same code for an answer that is not HTTP as for a scheme that it does not know.
+            // libcurl reports an answer that is not HTTP with the same code as an unknown scheme.
             return isConnecting ? .unsupportedURL(url) : .invalidResponse(words)
         case runloops_bad_redirect: return .redirectRefused(words)
         case runloops_unresolved: return .unresolved(words)
         case runloops_not_connected: return .notConnected(words)
         case runloops_timed_out:
-            // If the request was not sent yet, the limit for the connection has passed, unless the limit for the whole transfer is
-            // not longer.
+            // If the request was not sent yet, the time limit of the connection has passed, unless that of the whole transfer is at
+            // most as long.
             let isWhole = transfer.request.timeout.map { $0 <= options.connectTimeout } ?? false
             return .timedOut(isConnecting && !isWhole ? .connect : .total)
         case runloops_tls_failed: return .tlsFailed(words)

@@ -3,7 +3,7 @@ internal import DequeModule
 internal import RunLoops
 
 extension TransferSet {
-    /// Has libcurl work on the descriptors that are ready, and calls handlers each time libcurl has returned.
+    /// Lets libcurl work on the descriptors that are ready, and calls handlers each time libcurl has returned.
     func serve() {
         guard let source, unsafe multi != nil else { return }
         isServing = true
@@ -34,7 +34,7 @@ extension TransferSet {
             return uploadHasMore(transfer)
         }
         let readiness = report.readiness
-        // libcurl finds out the reason of a hang-up by reading.
+        // libcurl finds the reason for a hang-up by reading.
         unsafe runloops_transfers_act(
             multi, report.descriptor, !readiness.isDisjoint(with: [.readable, .hangUp]),
             readiness.contains(.writable), readiness.contains(.error))
@@ -50,7 +50,7 @@ extension TransferSet {
         if let date = idleDeadline, date <= now { endIdle(now) }
     }
 
-    /// Takes the transfers that are complete from libcurl.
+    /// Ends the transfers that libcurl reports as complete.
     private func collect() {
         var code: CInt = 0
         while let context = unsafe runloops_transfers_next(multi, &code) {
@@ -59,7 +59,7 @@ extension TransferSet {
         }
     }
 
-    /// Ends the transfers that have sent and received nothing for too long.
+    /// Ends the transfers that have neither sent nor received bytes for too long.
     private func endIdle(_ now: ContinuousClock.Instant) {
         idleDeadline = now + IdleWatch.interval(of: options.idleTimeout)
         for transfer in active {
@@ -124,7 +124,7 @@ extension TransferSet {
         transfer.inbox = bytes
     }
 
-    /// Lets libcurl continue a transfer whose bytes it holds back, if there is room now.
+    /// Lets libcurl continue a transfer whose bytes it holds back, if all stored bytes were taken.
     func resumeIfEmptied(_ transfer: HTTPTransfer) {
         if transfer.isHeld && !transfer.state.isPaused && transfer.inbox.isEmpty { resume(transfer) }
     }
@@ -133,8 +133,8 @@ extension TransferSet {
     func resume(_ transfer: HTTPTransfer) {
         guard let handle = unsafe transfer.handle else { return }
         transfer.isHeld = false
-        // libcurl calls the callbacks here, which may refuse to continue. It then returns an error, and does not report the end of
-        // the transfer.
+        // libcurl calls the callbacks here, and they may refuse to continue. In that case, libcurl returns an error, and does not
+        // report the end of the transfer.
         let code = unsafe runloops_transfer_resume(handle)
         if code != 0 { finish(transfer, error(code, of: transfer)) }
     }

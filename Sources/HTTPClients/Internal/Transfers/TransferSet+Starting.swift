@@ -6,7 +6,7 @@ extension TransferSet {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - file: The body, if it is read from a descriptor.
+    ///   - file: The body, if it is read from a descriptor; nil for the body of the request.
     ///   - origin: The place of the user's call.
     ///   - configure: The user's closure that sets the handlers.
     /// - Returns: The transfer.
@@ -38,7 +38,7 @@ extension TransferSet {
         if let file { return Upload(.file(file)) }
         switch request.body {
         case .none: return nil
-        // libcurl gets a copy of a small body of a POST, and asks for the bytes of all other bodies.
+        // libcurl copies a small body of a POST when the transfer begins, and asks for all other bodies piece by piece.
         case .bytes(let bytes):
             return request.method == "POST" && bytes.count <= 65_536 ? nil : Upload(.bytes(bytes, given: 0))
         case .stream(let count): return Upload(.stream(UploadStream(expected: count)))
@@ -103,7 +103,7 @@ extension TransferSet {
         }
     }
 
-    /// Takes a handle that was used before, or makes one.
+    /// Removes and returns a spare handle, or makes a new one; nil if that fails.
     private func takeHandle() -> OpaquePointer? {
         if let spare = unsafe spareHandles.popLast() { return unsafe spare }
         var callbacks = transferCallbacks()
@@ -122,7 +122,7 @@ extension TransferSet {
         }
     }
 
-    /// The milliseconds of a duration, at least one: libcurl takes zero for no limit.
+    /// The milliseconds of a duration, at least one: zero means no limit to libcurl.
     private static func milliseconds(_ duration: Duration) -> Int {
         Int(max(1, duration / .milliseconds(1)).rounded(.up))
     }

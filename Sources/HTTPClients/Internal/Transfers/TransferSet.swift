@@ -5,8 +5,8 @@ internal import RunLoops
 
 /// The transfers of one client: libcurl's multi handle, and the source that serves it.
 ///
-/// libcurl's callbacks only record and copy: they may not call libcurl's functions, and do not call code of the user. Calls of
-/// handlers are queued, and made when libcurl has returned.
+/// libcurl's callbacks only record and copy: they must not run transfers, and do not call code of the user. Transfers with
+/// something to deliver are queued, and their handlers are called when libcurl has returned.
 ///
 /// The loop holds the source, which holds this object, until the source is invalidated.
 ///
@@ -21,7 +21,7 @@ final class TransferSet {
     private(set) var source: LibrarySource?
     /// libcurl's multi handle; nil once the client is invalid.
     private(set) var multi: OpaquePointer?
-    /// The transfers that have not ended, in no order.
+    /// The transfers that have not ended, in no particular order.
     private(set) var active: [HTTPTransfer] = []
     /// The transfers that have something to deliver, in order.
     var queue = Deque<HTTPTransfer>()
@@ -29,9 +29,9 @@ final class TransferSet {
     var spareHandles: [OpaquePointer] = unsafe []
     /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
     var waitingUploads: [CInt: HTTPTransfer] = [:]
-    /// The date at which libcurl wants to be called.
+    /// The instant at which libcurl wants to be called; nil for none.
     var libraryDeadline: ContinuousClock.Instant?
-    /// The date of the next check for idle transfers; nil if there are no transfers.
+    /// The instant of the next check for idle transfers; nil if there are no transfers.
     var idleDeadline: ContinuousClock.Instant?
     /// True during `serve()`, which checks the queue and sets the deadline at its end.
     var isServing = false
@@ -72,7 +72,7 @@ final class TransferSet {
 
     // MARK: - Requests of libcurl
 
-    /// Sets the readiness of a descriptor for which libcurl wants to be called.
+    /// Watches a descriptor for the readiness that libcurl asks for.
     private func watch(_ descriptor: CInt, reads: Bool, writes: Bool) {
         var interest: DescriptorSource.Interest = []
         if reads { interest.insert(.read) }
@@ -82,7 +82,7 @@ final class TransferSet {
 
     /// Stores libcurl's deadline.
     ///
-    /// This may not call libcurl.
+    /// libcurl calls this, so it must not call libcurl.
     private func setAlarm(_ milliseconds: Int) {
         libraryDeadline =
             milliseconds < 0 ? nil : milliseconds == 0 ? .distantPast : .now + .milliseconds(milliseconds)
@@ -112,7 +112,7 @@ final class TransferSet {
         active.append(transfer)
     }
 
-    /// Removes a transfer that calls no handler any more.
+    /// Removes a transfer that calls no more handlers, and releases its handlers.
     func remove(_ transfer: HTTPTransfer) {
         guard transfer.transferSet === self else { return }
         transfer.transferSet = nil
@@ -132,11 +132,11 @@ final class TransferSet {
             idleDeadline = nil
             if isAbandoned { closeLater() }
         }
-        // The handlers are released last: an object that they hold may call back while it is destroyed.
+        // The handlers are released last: the destruction of an object that they hold may call the client.
         withExtendedLifetime(handlers) {}
     }
 
-    /// Puts a transfer into the queue of those that have something to deliver.
+    /// Adds a transfer to the queue of the transfers that have something to deliver, unless it is there already.
     func enqueue(_ transfer: HTTPTransfer) {
         if transfer.isQueued { return }
         transfer.isQueued = true
@@ -152,7 +152,7 @@ final class TransferSet {
         if active.isEmpty { closeLater() }
     }
 
-    /// Ends the set now or, during the service, when the service has returned.
+    /// Ends the set now or, if called during `serve()`, at the end of `serve()`.
     private func closeLater() { if !isServing { close() } }
 
     /// Ends the set if the user's client was released and the last transfer has ended.
@@ -177,8 +177,8 @@ final class TransferSet {
     }
 }
 
-/// The set that a context of libcurl stands for.
+/// The set that libcurl passes as a context.
 private func ownerOf(_ context: UnsafeMutableRawPointer?) -> TransferSet {
-    // Safe: the callers are callbacks, whose context is the set; see `TransferSet.init`.
+    // Safe: the callers are libcurl's callbacks, whose context is the set; see `TransferSet.init`.
     unsafe Unmanaged<TransferSet>.fromOpaque(context!).takeUnretainedValue()
 }

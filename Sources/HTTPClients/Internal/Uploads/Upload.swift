@@ -9,7 +9,7 @@ struct Upload {
     }
 
     var source: Source
-    /// True if libcurl has asked for bytes when there were none, and waits.
+    /// True if libcurl waits for bytes, because there were none when it asked.
     var isWaiting = false
 
     init(_ source: Source) { self.source = source }
@@ -34,7 +34,9 @@ struct Upload {
         return count
     }
 
-    /// Begins again, if that is possible.
+    /// Goes back to the first byte, if that is possible.
+    ///
+    /// - Returns: False if the body cannot be sent again.
     mutating func rewind() -> Bool {
         switch source {
         case .bytes(let bytes, _):
@@ -50,7 +52,7 @@ struct Upload {
         return nil
     }
 
-    /// The descriptor to watch while libcurl waits.
+    /// The descriptor to watch while libcurl waits for bytes; nil if there is none.
     var awaitedDescriptor: CInt? {
         if case .file(let file) = source, isWaiting { return file.descriptor }
         return nil

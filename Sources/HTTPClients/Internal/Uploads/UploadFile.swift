@@ -2,11 +2,11 @@ internal import CTransfers
 internal import Glibc
 internal import RunLoops
 
-/// The body of a request that is read from a descriptor.
+/// A request body that is read from a descriptor.
 final class UploadFile {
     private let owned: OwnedDescriptor
     private let isRegular: Bool
-    /// The place in a regular file at which the body begins.
+    /// The offset in a regular file at which the body begins.
     private let start: Int64
     /// The number of bytes of the body; nil if it is not known.
     let count: Int?
@@ -54,7 +54,9 @@ final class UploadFile {
         }
     }
 
-    /// Begins again, if that is possible.
+    /// Goes back to the first byte, if that is possible.
+    ///
+    /// - Returns: False if the body cannot be sent again.
     func rewind() -> Bool {
         if !isRegular && given > 0 { return false }
         given = 0

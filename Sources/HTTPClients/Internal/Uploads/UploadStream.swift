@@ -1,9 +1,9 @@
 internal import HTTPMessages
 
-/// The body of a request that is written while it is sent.
+/// A request body that is written while it is sent.
 final class UploadStream {
     private var queue = BodyQueue(highWaterMark: 256 << 10)
-    /// The number of bytes of the body that was sent to the server as its length; nil if none was sent.
+    /// The length of the body that was sent to the server; nil if none was sent.
     private let expected: Int?
     /// The number of bytes that were given to libcurl.
     private var total = 0
@@ -14,13 +14,15 @@ final class UploadStream {
     /// The number of bytes that are stored.
     var count: Int { queue.count }
 
-    /// True from the write that exceeds the mark until the bytes have fallen to half of it.
+    /// True from the write that makes `count` exceed the mark until `count` has fallen to half of it.
     var isAboveMark: Bool { queue.isAboveMark }
 
-    /// True once libcurl was given bytes: a stream cannot give them again.
+    /// True after libcurl was given bytes, which a stream cannot give again.
     var hasBegun: Bool { total > 0 }
 
-    /// - Returns: False if the writer should wait.
+    /// Adds bytes to the body, unless it has ended.
+    ///
+    /// - Returns: False if the writer should wait, or the body has ended.
     func append(_ bytes: [UInt8]) -> Bool { hasEnded ? false : queue.append(bytes) }
 
     func end() { hasEnded = true }
@@ -38,7 +40,7 @@ final class UploadStream {
         return filled == 0 && !hasEnded ? nil : filled
     }
 
-    /// True after the bytes have fallen to half of the mark, until `takeDrained()` is called.
+    /// True after `count` has fallen from above the mark to half of it, until `takeDrained()` is called.
     var hasDrained: Bool { queue.hasDrained }
 
     func takeDrained() -> Bool { queue.takeDrained() }

@@ -2,11 +2,11 @@ internal import HTTPMessages
 
 /// The header of the answer that a transfer receives, line by line.
 ///
-/// A transfer receives several headers, one after the other: of interim answers, of answers that redirect, and the last one. Each
-/// begins with a status line and replaces the one before. The lines are stored unchanged, and parsed only when a user asks for the
-/// fields.
+/// A transfer may receive several headers, one after the other: those of interim answers, those of answers that redirect, and that
+/// of the last answer. Each begins with a status line, and replaces the previous one. The lines are stored unchanged, and parsed
+/// only when a user asks for the fields.
 struct HeaderBlock: Hashable, Sendable {
-    /// The result of a line.
+    /// The result of adding a line.
     enum Finding: Equatable {
         /// More lines follow.
         case incomplete
@@ -16,12 +16,12 @@ struct HeaderBlock: Hashable, Sendable {
         case complete
         /// The header is longer than the limit.
         case tooLong
-        /// The header contradicts itself.
+        /// The header has no status, or contradicts itself.
         case invalid(String)
     }
 
     private var bytes: [UInt8] = []
-    /// The number of bytes since the last header that was complete; interim answers and trailers count.
+    /// The number of bytes since the last complete header, including those of interim answers and trailers.
     private var count = 0
     /// True after the header of an answer: further lines are trailers.
     private var isComplete = false
@@ -30,14 +30,14 @@ struct HeaderBlock: Hashable, Sendable {
 
     /// The value of Content-Length; nil before there is one.
     private var length: ArraySlice<UInt8>?
-    /// True if the header has another value of Content-Length, too.
+    /// True if the header has two different values of Content-Length.
     private var hasSeveralLengths = false
 
     /// Adds a line.
     ///
     /// - Parameters:
     ///   - line: The line, with its line break.
-    ///   - limit: The maximum number of bytes.
+    ///   - limit: The maximum number of bytes of a header.
     /// - Returns: The result of the line.
     mutating func add(_ line: Span<UInt8>, limit: Int) -> Finding {
         count += line.count
@@ -120,7 +120,7 @@ struct HeaderBlock: Hashable, Sendable {
 
     /// Visits the lines after the status line, without their line breaks.
     ///
-    /// The last one is empty.
+    /// The last line is empty.
     private func forEachLine(_ body: (ArraySlice<UInt8>) -> Void) {
         var start = bytes.startIndex
         var isFirst = true

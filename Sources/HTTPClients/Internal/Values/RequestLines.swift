@@ -2,7 +2,9 @@ internal import HTTPMessages
 
 /// The parts of a request that libcurl sends unchanged, checked and formatted for libcurl.
 enum RequestLines {
-    /// Refuses characters that would end a line or a word, so that no part of a request can be taken for another one.
+    /// Refuses characters that would end a line or a word, so that no part of a request is mistaken for another.
+    ///
+    /// Also refuses the fields that follow from the body.
     static func check(_ request: HTTPRequest) throws(HTTPClientError) {
         if !MessageRules.isToken(request.method) {
             throw .invalidRequest("the method \(request.method.debugDescription)")
@@ -33,7 +35,7 @@ enum RequestLines {
 
     /// The lines for libcurl's list of fields.
     static func lines(of request: HTTPRequest, hasBody: Bool) -> [String] {
-        // libcurl takes a name without a value for a field that it must not send, unless the line ends in a semicolon.
+        // To libcurl, a name without a value means a field that it must not send, unless the line ends in a semicolon.
         var lines = request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         let isPost = request.method == "POST"
         if !hasBody && !isPost { return lines }

@@ -1,21 +1,21 @@
 /// The part of a transfer that decides which handler is called next.
 ///
-/// The answer is delivered before its bytes, and the end after them. The answer and the end are delivered at most once. Nothing is
-/// delivered after a cancel.
+/// The header of the answer is delivered before the bytes of the body, and the end after them. The header and the end are delivered
+/// at most once. Nothing is delivered after a cancel.
 struct TransferState {
-    /// The call of a handler.
+    /// The next call of a handler.
     enum Delivery: Equatable {
         case response
         case bytes
         case end(HTTPClientError?)
-        /// Nothing until something else happens.
+        /// No call until the state changes.
         case nothing
     }
 
     private enum Answer {
-        /// Its header is not complete.
+        /// The header is not complete.
         case awaited
-        /// Its header is complete, and was not delivered.
+        /// The header is complete, and was not delivered.
         case complete
         case delivered
     }
@@ -34,10 +34,10 @@ struct TransferState {
     /// True once libcurl has completed the transfer, or the transfer was cancelled.
     var hasEnded: Bool { end != nil }
 
-    /// True once no handler is called any more.
+    /// True if no further handler is to be called.
     var isOver: Bool { end == .delivered }
 
-    /// The result of a transfer that has ended: nil until then, and nil inside for a complete answer.
+    /// The result: nil until the transfer has ended, then the error, or `.some(nil)` for a complete answer.
     var result: HTTPClientError?? {
         if case .reached(let error) = end { return .some(error) }
         return end == nil ? nil : .some(.cancelled)
@@ -48,10 +48,10 @@ struct TransferState {
     /// Ends the transfer, unless it has ended.
     mutating func finish(_ error: HTTPClientError?) { if end == nil { end = .reached(error) } }
 
-    /// Ends the transfer without a handler.
+    /// Ends the transfer without the call of a handler.
     mutating func cancel() { end = .delivered }
 
-    /// Decides the next call, which the caller makes then.
+    /// Decides the next call, and records that the caller makes it.
     mutating func next(hasBytes: Bool) -> Delivery {
         switch (answer, end) {
         case (_, .delivered): return .nothing
