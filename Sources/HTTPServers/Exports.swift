@@ -1,2 +1,2 @@
-// Names and values of fields are the same for clients and servers.
+// Clients and servers share the type of header fields.
 @_exported public import HTTPMessages

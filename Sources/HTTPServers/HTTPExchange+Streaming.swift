@@ -10,13 +10,13 @@ extension HTTPExchange {
     /// exchange.finish()
     /// ```
     ///
-    /// Apart from the body, behaves like ``respond(_:)``. The server holds the exchange until you finish it or the client leaves.
+    /// Apart from the body, behaves like ``respond(_:)``. The server holds the exchange until the exchange has ended.
     ///
     /// - Parameters:
     ///   - status: The status.
     ///   - fields: The fields of the header.
-    ///   - count: The number of bytes, sent as `Content-Length`; exactly that many must be written. With nil, the body is sent in
-    ///     chunks.
+    ///   - count: The number of bytes of the body, sent as `Content-Length`; exactly that many bytes must be written. With nil, the
+    ///     body is sent in chunks.
     /// - Returns: True if this answers the request.
     @discardableResult
     public func begin(status: Int = 200, fields: HTTPFields = [:], count: Int? = nil) -> Bool {
@@ -32,8 +32,8 @@ extension HTTPExchange {
     /// The bytes are sent after all bytes that were written before. This call never waits.
     ///
     /// - Parameter bytes: The bytes. The array is retained, not copied.
-    /// - Returns: False once more than 64 KiB are unsent: write no more until the handler of ``onDrained(_:)`` is called. Also
-    ///   false if the exchange has ended or was finished; the bytes are then discarded.
+    /// - Returns: False if a writer should wait, because more than 64 KiB are unsent: write no more until the handler of
+    ///   ``onDrained(_:)`` is called. Also false if the exchange has ended or was finished; in that case, the bytes are discarded.
     /// - Precondition: The answer was begun.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
@@ -47,7 +47,7 @@ extension HTTPExchange {
     /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
-    /// - Returns: False if a writer should wait, or the text was discarded.
+    /// - Returns: False in the same cases as for ``write(_:)-([UInt8])``.
     @discardableResult @_disfavoredOverload
     public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
@@ -60,7 +60,7 @@ extension HTTPExchange {
         exchange.finishStream()
     }
 
-    /// Ends the exchange at once, so that the client finds the answer incomplete.
+    /// Ends the exchange immediately, so that the client sees that the answer is incomplete.
     ///
     /// The connection is closed. If the request was not answered, no answer can follow.
     public func abort() {
@@ -70,7 +70,7 @@ extension HTTPExchange {
 
     /// Sets the handler that is called when a writer may continue.
     ///
-    /// A writer may continue when the unsent bytes had exceeded 64 KiB and have fallen to half of it.
+    /// A writer may continue when the unsent bytes, after they have exceeded 64 KiB, have fallen to half of that.
     ///
     /// - Parameter handler: Called each time that this happens, with the exchange.
     public func onDrained(_ handler: @escaping (HTTPExchange) -> Void) {
@@ -78,15 +78,15 @@ extension HTTPExchange {
         if exchange.isOpen { exchange.handlers.drained = handler }
     }
 
-    /// The number of bytes that were written and that the server has not begun to send.
+    /// The number of written bytes that the server has not begun to send.
     public var unsentByteCount: Int { exchange.output.count }
 
     // MARK: - Events for browsers
 
     /// Begins a stream of events, which browsers read with `EventSource`.
     ///
-    /// The server also notices a client that leaves while no event is sent. A proxy in between may close a stream that is idle:
-    /// send an event or ``sendComment(_:)`` now and then.
+    /// The server notices that a client leaves even while no event is sent. A proxy between the server and the client may close an
+    /// idle stream: send an event or a comment with ``sendComment(_:)`` now and then.
     ///
     /// - Parameter fields: Further fields of the header.
     /// - Returns: True if this answers the request.
@@ -106,7 +106,7 @@ extension HTTPExchange {
     @discardableResult
     public func send(_ event: HTTPServer.Event) -> Bool { write(event.lines) }
 
-    /// Sends a comment, which a browser ignores, to keep the connection from being idle.
+    /// Sends a comment, which browsers ignore, so that the connection is not idle.
     ///
     /// - Parameter text: The text; its line breaks are removed.
     /// - Returns: False in the same cases as for ``write(_:)-([UInt8])``.

@@ -4,16 +4,17 @@ public import Streams
 extension HTTPExchange {
     /// Answers with status 101, and takes the connection out of HTTP.
     ///
-    /// Bytes that the client has sent already are delivered as the first ones of the connection. After the upgrade, the connection
-    /// is yours: the limits of the server do not apply to it, and a stop of the server does not end it.
+    /// Bytes that the client has already sent after its request are delivered as the first bytes of the connection. After the
+    /// upgrade, the connection is yours: the limits of the server do not apply to it, and a stop of the server does not end it.
     ///
     /// If the client has not asked for an upgrade, or speaks HTTP/1.0, it gets status 426; over TLS, status 501.
     ///
     /// - Parameters:
-    ///   - name: The protocol, for the field `Upgrade`.
+    ///   - name: The name of the protocol, as in the field `Upgrade`.
     ///   - fields: Further fields of the header.
     ///   - options: The limits of the connection.
-    ///   - handler: Called with the connection, which is not in a loop yet. Not called if the client leaves before.
+    ///   - handler: Called with the connection, which is not in a loop yet. If the client leaves before that, the handler is not
+    ///     called.
     /// - Returns: True if this answers the request with status 101.
     @discardableResult
     public func upgrade(
@@ -37,7 +38,7 @@ extension HTTPExchange {
 
     /// Accepts a WebSocket, by the handshake of RFC 6455, and takes the connection out of HTTP.
     ///
-    /// The connection carries the frames of the protocol, which are yours to read and write. If the request is not a WebSocket
+    /// The connection carries the frames of the protocol, which your code reads and writes. If the request is not a WebSocket
     /// handshake, the client gets status 400, or 426 if it asks for a version other than 13.
     ///
     /// Apart from that, behaves like ``upgrade(to:fields:options:onUpgraded:)``.
@@ -45,7 +46,8 @@ extension HTTPExchange {
     /// - Parameters:
     ///   - fields: Further fields of the header, such as `Sec-WebSocket-Protocol`.
     ///   - options: The limits of the connection.
-    ///   - handler: Called with the connection, which is not in a loop yet.
+    ///   - handler: Called with the connection, which is not in a loop yet. If the client leaves before that, the handler is not
+    ///     called.
     /// - Returns: True if this answers the request with status 101.
     @discardableResult
     public func upgradeToWebSocket(

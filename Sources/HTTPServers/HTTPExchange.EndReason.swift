@@ -3,15 +3,15 @@ extension HTTPExchange {
     ///
     /// > Thread safety: a value.
     public enum EndReason: Hashable, Sendable {
-        /// The answer was given to the kernel completely. With an upgrade, the connection has left HTTP.
+        /// The complete answer was given to the kernel, or the connection was upgraded.
         case sent
         /// The client has closed or reset the connection.
         case clientLeft
-        /// The client has neither sent nor received a byte for ``HTTPServer/Options/idleTimeout``, or a header or body took too long.
+        /// No byte was sent or received for ``HTTPServer/Options/idleTimeout``, or a header or body took too long.
         case timedOut
-        /// The exchange was aborted, an answer with a count was finished too early, or the kernel has refused.
+        /// The exchange was aborted, an answer with a count was finished too early, or the answer could not be sent.
         case failed
-        /// The server was invalidated, has not stopped in time, or the thread of its loop has ended.
+        /// The server was invalidated or did not stop in time, or the thread of its loop has ended.
         case serverInvalidated
     }
 }

@@ -8,8 +8,8 @@ public import Streams
 /// thread or a task with a ``responder()``, piece by piece with ``begin(status:fields:count:)``, or with an upgrade to another
 /// protocol.
 ///
-/// If the handler of requests returns and your code holds neither the exchange nor a responder of it, the client gets status 500.
-/// Once an answer has begun, the server holds the exchange until its end.
+/// An unanswered request gets status 500 once the handler of requests has returned and your code holds neither the exchange nor a
+/// responder of it. Once an answer has begun, the server holds the exchange until its end.
 ///
 /// > Thread safety: the thread of the server's loop only.
 @safe
@@ -30,7 +30,7 @@ public final class HTTPExchange {
         exchange.loop.doLast { last.exchange.faceIsGone() }
     }
 
-    /// An exchange on its way to the thread of its loop.
+    /// An exchange that is passed to the thread of its loop.
     ///
     /// `@unchecked`: the thread of the loop alone uses the exchange.
     private struct LastReference: @unchecked Sendable { let exchange: Exchange }
@@ -38,7 +38,7 @@ public final class HTTPExchange {
     /// The address of the client; nil once the exchange has ended.
     public var peerAddress: SocketAddress? { exchange.link.flatMap { SocketAddress(peerOf: $0.socket) } }
 
-    /// True until the last byte of the answer was given to the kernel, or the client has left.
+    /// True until the complete answer was given to the kernel, or the exchange has ended for another reason.
     public var isOpen: Bool { exchange.isOpen }
 
     /// True once the request was answered, or its answer has begun.
@@ -48,7 +48,7 @@ public final class HTTPExchange {
 
     /// Answers the request.
     ///
-    /// If the request was answered before or the client has left, nothing happens, and the result is false.
+    /// If the request was answered before or the client has left, this method does nothing, and returns false.
     ///
     /// An answer that breaks the rules of HTTP, such as a field with a line break, is not sent: the client gets status 500, and
     /// ``/RunLoops/RunLoopDiagnostics`` reports the reason.
@@ -61,7 +61,7 @@ public final class HTTPExchange {
         return exchange.answer(.whole(response))
     }
 
-    /// Answers the request with the rest of a regular file, which the kernel copies to the client.
+    /// Answers the request with the rest of a regular file, which the kernel copies to the socket.
     ///
     /// Apart from the body, behaves like ``respond(_:)``.
     ///
@@ -69,8 +69,8 @@ public final class HTTPExchange {
     ///   - file: The file, which is sent from its offset to its end, and then closed.
     ///   - status: The status.
     ///   - fields: The fields of the header.
-    /// - Returns: True if this answers the request. Also true if the descriptor is not that of a regular file; the client then gets
-    ///   status 500.
+    /// - Returns: True if this answers the request. If the descriptor is not that of a regular file, the client gets status 500,
+    ///   and the result is also true.
     @discardableResult
     public func respond(
         file: consuming OwnedDescriptor, status: Int = 200, fields: HTTPFields = [:]
@@ -102,15 +102,15 @@ public final class HTTPExchange {
 
     /// Sets the handler that is called when the exchange has ended.
     ///
-    /// - Parameter handler: Called once, after all other handlers of the exchange, with the exchange and the reason.
+    /// - Parameter handler: Called once, after all other handlers of the exchange, with the exchange and the reason for the end.
     public func onEnd(_ handler: @escaping (HTTPExchange, EndReason) -> Void) {
         requireOwnThread("HTTPExchange.onEnd")
         if exchange.isOpen { exchange.handlers.end = handler }
     }
 
-    /// Sets the handler of the bytes of the body, which are then streamed and not collected.
+    /// Sets the handler that is called with the bytes of the body, which are then streamed instead of collected.
     ///
-    /// - Parameter handler: Called with the exchange and one or more bytes, which are valid until it returns.
+    /// - Parameter handler: Called with the exchange and one or more bytes, which are valid until the handler returns.
     /// - Precondition: Called inside the handler of ``HTTPServer/onHeader(_:)``.
     public func onData(_ handler: @escaping (HTTPExchange, RawSpan) -> Void) {
         requireOwnThread("HTTPExchange.onData")

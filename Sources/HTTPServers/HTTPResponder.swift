@@ -12,7 +12,7 @@ public final class HTTPResponder: Sendable {
     private let target: Mutex<Target?>
     private let loop: RunLoop
 
-    /// An exchange that other threads hold.
+    /// An exchange that any thread may hold.
     ///
     /// `@unchecked`: the thread of the loop alone uses the exchange.
     private struct Target: @unchecked Sendable { let exchange: Exchange }
@@ -33,12 +33,12 @@ public final class HTTPResponder: Sendable {
     /// The answer is sent when the loop runs in the server's mode. If the client has left, the answer is discarded.
     ///
     /// - Parameter response: The answer, as for ``HTTPExchange/respond(_:)``.
-    /// - Returns: False if this responder has answered before, or the thread of the loop has ended. If something else has answered
-    ///   the request, the result is true.
+    /// - Returns: False if this responder has answered before, or the thread of the loop has ended. If the request was answered in
+    ///   another way before, the result is still true, and the answer is discarded.
     @discardableResult
     public func respond(_ response: HTTPServer.Response) -> Bool {
         guard let target = target.withLock({ $0.take() }) else { return false }
-        // The block runs in every mode, because it calls no code of the user; the server sends the answer in its own mode.
+        // The block may run in every mode, because it calls no code of the user. The server sends the answer in its own mode.
         return loop.performInEveryMode {
             target.exchange.answer(.whole(response))
             target.exchange.responderIsGone()

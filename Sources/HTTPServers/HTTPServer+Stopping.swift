@@ -4,9 +4,9 @@ internal import RunLoops
 extension HTTPServer {
     /// Stops accepting connections, answers the requests that have begun, and then invalidates the server.
     ///
-    /// Connections that wait in the backlog are served, too, unless a server that took over with ``duplicateSocket()`` accepts them
-    /// first. Each connection is closed after its next answer, or when nothing has arrived on it for half a second. Streamed
-    /// answers continue to their end. Calling it again while the server stops only adds the handler, and brings the deadline
+    /// Connections in the backlog are also served, unless a server that took over with ``duplicateSocket()`` accepts them first.
+    /// Each connection is closed after its next answer, or when nothing has arrived on it for half a second. Streamed answers
+    /// continue to their end. Calling this method again while the server stops only adds the handler, and brings the deadline
     /// forward if the new one is earlier.
     ///
     /// ```swift
@@ -17,8 +17,8 @@ extension HTTPServer {
     ///
     /// - Parameters:
     ///   - limit: The time after which the remaining requests are ended with ``HTTPExchange/EndReason/serverInvalidated``.
-    ///   - onStopped: Called once with the server, when the server is invalid. If the server is invalid already, the handler is
-    ///     called before this returns.
+    ///   - onStopped: Called once with the server, when the server is invalid. If the server is already invalid, the handler is
+    ///     called before this method returns.
     public func stop(
         within limit: Duration = .seconds(30), onStopped: @escaping (HTTPServer) -> Void = { _ in }
     ) {
@@ -39,9 +39,10 @@ extension HTTPServer {
 
     /// Stops accepting connections, answers the requests that have begun, and then invalidates the server.
     ///
-    /// For a task that runs on the thread of the loop. Behaves like ``stop(within:onStopped:)``.
+    /// The calling task must run on the thread of the loop, and is suspended until the server is invalid. Apart from that, behaves
+    /// like ``stop(within:onStopped:)``.
     ///
-    /// - Parameter limit: The time after which the remaining requests are ended.
+    /// - Parameter limit: The time after which the remaining requests are ended with ``HTTPExchange/EndReason/serverInvalidated``.
     nonisolated(nonsending) public func stop(within limit: Duration = .seconds(30)) async {
         await withCheckedContinuation { continuation in
             stop(within: limit) { _ in continuation.resume() }
@@ -61,7 +62,8 @@ extension HTTPServer {
 
     /// Accepts the connections in the backlog, because the kernel would reset them when the socket is closed.
     private func acceptBacklog() {
-        // The backlog bounds the number; the limit prevents a client that connects again and again from holding up the stop.
+        // The backlog bounds the number of connections. The limit of the iterations prevents a client that connects again and again
+        // from holding up the stop.
         for _ in 0..<4_096 where links.count < options.connectionLimit {
             if !runloops_socket_has_connection(listeningSocket) { return }
             runDaemon()

@@ -6,7 +6,7 @@ extension HTTPServer {
         /// The text, which may have several lines.
         public var data: String
 
-        /// The name, for which a page adds its listener; nil for `message`.
+        /// The name, for which a page adds a listener; nil for the name `message`.
         public var name: String?
 
         /// The identifier that a browser sends as `Last-Event-ID` when it reconnects; nil for none.
@@ -31,7 +31,7 @@ extension HTTPServer {
 
         /// The lines of the event, as they are sent.
         ///
-        /// Line breaks in a name or an identifier would begin another field, and are removed.
+        /// Line breaks in a name or an identifier are removed, because they would begin another field.
         public var lines: String {
             var lines = ""
             if let name { lines += "event: \(Event.oneLine(name))\n" }

@@ -5,18 +5,20 @@ extension HTTPServer {
     public struct Options: Hashable, Sendable {
         /// The maximum number of connections that may be open at a time; 1,000.
         ///
-        /// At the limit, the server accepts no more until one of its connections ends. Other connections wait in the backlog.
+        /// At the limit, the server accepts no more connections until one of its connections ends. Further connections wait in the
+        /// backlog.
         public var connectionLimit = 1_000
 
-        /// The maximum number of connections that one IP address may have open at a time; nil, the default, for any number.
+        /// The maximum number of connections that one IP address may have open at a time; nil, the default, for no limit.
         ///
-        /// A connection beyond the limit is closed at once. Set the limit if clients reach the server directly, and not through a
-        /// proxy, which has one address for all of them. It does not apply to Unix sockets.
+        /// A connection beyond the limit is closed immediately. Set the limit if clients reach the server directly: a proxy has one
+        /// address for all its clients. The limit does not apply to Unix sockets.
         public var connectionLimitOfPeer: Int?
 
-        /// The memory of a connection in bytes, into which the first line and the fields of a request must fit; 16 KiB.
+        /// The memory of a connection in bytes; 16 KiB.
         ///
-        /// A client that sends a longer header gets status 431, or 414 if the first line alone is too long.
+        /// The first line and the fields of a request must fit into this memory. A client that sends a longer header gets status 431, or
+        /// 414 if the first line alone is too long.
         public var connectionMemory = 16 << 10
 
         /// The maximum number of bytes of the body of a request; 2 MiB.
@@ -27,9 +29,9 @@ extension HTTPServer {
 
         /// The time in which the header of a request must be received; 10 seconds.
         ///
-        /// The time begins when the connection is accepted. On a connection that is reused, it begins when ``idleTimeout`` is over.
-        /// A client that sends a byte now and then does not get more time. The connection is closed after this time, or up to an
-        /// eighth later.
+        /// For the first request of a connection, the time begins when the connection is accepted. For a later one, it begins when
+        /// ``idleTimeout`` has passed since the end of the previous request. A client that sends a byte now and then does not get
+        /// more time. The connection is closed after this time, or up to an eighth later.
         public var headerTimeout: Duration = .seconds(10)
 
         /// The time in which the body of a request must be received; 60 seconds.
@@ -39,13 +41,13 @@ extension HTTPServer {
 
         /// The time after which a connection without traffic is closed, rounded up to seconds; 30 seconds.
         ///
-        /// Time in which the client waits for your code does not count.
+        /// The time in which the client waits for your code does not count.
         public var idleTimeout: Duration = .seconds(30)
 
         /// The certificate of the server, for HTTPS; nil for HTTP.
         public var identity: Identity?
 
-        /// Creates the defaults.
+        /// Creates options with the default values.
         public init() {}
     }
 
@@ -77,7 +79,7 @@ extension HTTPServer {
         public internal(set) var connections = 0
         /// The number of requests whose header or first line was received.
         public internal(set) var requests = 0
-        /// The number of requests that the server itself has refused, because they break the rules of HTTP or a limit.
+        /// The number of requests that the server itself has refused, because they broke the rules of HTTP or exceeded a limit.
         public internal(set) var refusedRequests = 0
         /// The number of connections that were closed because a header or a body took too long.
         public internal(set) var slowConnections = 0

@@ -19,7 +19,7 @@ extension HTTPServer {
         /// Invalid UTF-8 in names and values is repaired.
         public let fields: HTTPFields
 
-        /// The body; empty if there is none, while it is still being received, and if it is streamed.
+        /// The body; empty if there is none, if it is not complete yet, and if it is streamed.
         public internal(set) var body: [UInt8] = []
 
         /// Creates a request, for tests of code that answers requests.
@@ -43,7 +43,7 @@ extension HTTPServer {
 
         /// The path as the client has sent it, without the query.
         ///
-        /// Escapes are kept, so `/a%2Fb` is not taken for `/a/b`. ``segments`` contains no escapes.
+        /// Escapes are kept, so `/a%2Fb` is not mistaken for `/a/b`. ``segments`` contains no escapes.
         public var path: Substring { RequestTarget.path(of: target) }
 
         /// The parts of the path between slashes, without escapes.

@@ -17,7 +17,7 @@ extension HTTPServer {
 
         /// The fields of the header.
         ///
-        /// `Content-Length`, `Transfer-Encoding` and `Connection` follow from the answer, and are not allowed here.
+        /// `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are set by the server, and are not allowed here.
         public var fields: HTTPFields
 
         /// The body.

@@ -4,7 +4,7 @@ internal import Glibc
 public import RunLoops
 public import Streams
 
-/// An HTTP server whose connections are an input of a loop, in a mode.
+/// An HTTP server whose connections a loop serves while it runs in a given mode.
 ///
 /// ```swift
 /// let server = try HTTPServer(.tcp(port: 8080), loop: .current) { exchange in
@@ -16,11 +16,12 @@ public import Streams
 /// RunLoop.current.run()
 /// ```
 ///
-/// libmicrohttpd implements the protocol: HTTP/1.1 and 1.0, reuse of connections, chunked bodies, and TLS. The server has no thread
-/// but the loop's. It serves its connections while the loop runs in its mode; otherwise its connections and handlers wait.
+/// libmicrohttpd implements the protocol: HTTP/1.1 and 1.0, reuse of connections, chunked bodies, and TLS. The server needs no
+/// thread except the loop's. It serves its connections while the loop runs in the server's mode; otherwise its connections and
+/// handlers wait.
 ///
 /// Handlers are called when libmicrohttpd has returned, so they may do anything: answer later, stop the server, run the loop. While
-/// a handler runs, no other handler of the same server is called, even if it runs the loop.
+/// a handler runs, no other handler of the same server is called, even if the handler runs the loop.
 ///
 /// The loop holds the server until it has stopped or is invalidated. Until then, the server keeps its mode alive.
 ///
@@ -38,7 +39,7 @@ public final class HTTPServer {
     /// The limits.
     public let options: Options
 
-    /// The address that the server listens on, with the port that the kernel has chosen.
+    /// The address that the server listens on, including the port if the kernel has chosen it.
     public let localAddress: SocketAddress
 
     /// The counts since the server was made.
@@ -50,15 +51,15 @@ public final class HTTPServer {
     var daemon: OpaquePointer?
     /// The descriptor of the daemon.
     var descriptor: CInt = -1
-    /// The listening socket, which the daemon owns; -1 once it accepts no more.
+    /// The listening socket, which the daemon owns; -1 after the server has stopped accepting connections.
     var listeningSocket: CInt
-    /// The connections, in no order.
+    /// The connections, in no particular order.
     var links: [ServerLink] = []
     /// The exchanges that have something to deliver, in order.
     var queue = Deque<Exchange>()
-    /// The exchanges that wait for bytes of a streamed answer, by the sockets that are watched meanwhile.
+    /// The exchanges that wait for bytes of a streamed answer, by their sockets, which are watched meanwhile.
     var watchedExchanges: [CInt: Exchange] = [:]
-    /// The date of the next check of the time-outs of connections; nil if there are none.
+    /// The instant of the next check of all connections; nil if none is due.
     var sweepDate: ContinuousClock.Instant?
     /// The stop that has begun; nil before that.
     var stopping: Stopping?
@@ -66,10 +67,11 @@ public final class HTTPServer {
     var isServing = false
     /// True while handlers are called.
     var isDelivering = false
-    /// True if a call of the server has given the daemon work.
+    /// True if a call has given the daemon work that it has not done.
     var needsRun = false
-    /// The user's handlers; nil once the server is invalid.
+    /// The user's handler of requests; nil once the server is invalid.
     var requestHandler: ((HTTPExchange) -> Void)?
+    /// The user's handler of headers; nil if none is set, and once the server is invalid.
     var headerHandler: ((HTTPExchange) -> Void)?
     let origin: SourceLocation
 
@@ -82,9 +84,9 @@ public final class HTTPServer {
     ///   - options: The limits.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - onRequest: Called with each request that was received completely. It answers at once or later.
-    /// - Throws: ``/RunLoops/SystemError`` as a `Listener` of Streams does for the address; `EINVAL` if the certificate or its key
-    ///   is not valid; or if there is no memory (`ENOMEM`).
+    ///   - onRequest: Called with each request that was received completely. The handler answers immediately or later.
+    /// - Throws: ``/RunLoops/SystemError`` for the same reasons as the `Listener` of Streams with this address; also if the
+    ///   certificate or its key is not valid (`EINVAL`), or if there is no memory (`ENOMEM`).
     /// - Precondition: Called on the thread of the loop.
     public convenience init(
         _ address: Listener.Address, loop: RunLoop, mode: RunLoop.Mode = .default,
@@ -98,9 +100,9 @@ public final class HTTPServer {
         try self.init(socket, localAddress, loop, mode, options, SourceLocation(fileID, line), onRequest)
     }
 
-    /// Serves the connections to a listening socket that is open already.
+    /// Serves the connections to a listening socket that is already open.
     ///
-    /// The socket may come from systemd, or another process may have handed it over.
+    /// The socket may come from systemd or from another process.
     ///
     /// Apart from that, behaves like the initializer with an address.
     ///
@@ -112,8 +114,8 @@ public final class HTTPServer {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - onRequest: Called with each request that was received completely.
-    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a listening stream socket (`EPROTOTYPE`) or is not open; otherwise
-    ///   as the initializer with an address. The initializer closes `socket` before it throws.
+    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a listening stream socket (`EPROTOTYPE`) or is not open, and for the
+    ///   same reasons as the initializer with an address. The initializer closes `socket` before it throws.
     /// - Precondition: Called on the thread of the loop.
     public convenience init(
         _ socket: consuming OwnedDescriptor, loop: RunLoop, mode: RunLoop.Mode = .default,
@@ -159,9 +161,10 @@ public final class HTTPServer {
 
     /// Sets the handler that is called when the header of a request with a body is complete, before the body is received.
     ///
-    /// The handler decides about the body. If it answers, the client is not asked for the body, and the connection is closed after
-    /// the answer. If it sets ``HTTPExchange/onData(_:)``, the body is streamed. Otherwise the body is collected, up to
-    /// ``Options/bodyLimit``. When the body is complete, the handler of requests is called, unless the request was answered.
+    /// The handler decides about the body. If the handler answers, the server does not ask the client for the body, and closes the
+    /// connection after the answer. If the handler calls ``HTTPExchange/onData(_:)``, the body is streamed. Otherwise the server
+    /// collects the body, up to ``Options/bodyLimit``. When the body is complete, the handler of requests is called, unless the
+    /// request was answered.
     ///
     /// - Parameter handler: Called with the exchange.
     public func onHeader(_ handler: @escaping (HTTPExchange) -> Void) {
@@ -171,13 +174,13 @@ public final class HTTPServer {
 
     /// The number of open connections.
     ///
-    /// A connection that was upgraded does not count.
+    /// An upgraded connection does not count.
     public var connectionCount: Int { links.count }
 
     /// True until the server has stopped or is invalidated, or the thread of its loop ends.
     public var isValid: Bool { unsafe daemon != nil }
 
-    /// Duplicates the descriptor of the listening socket, for a server that takes over, in this process or another one.
+    /// Duplicates the descriptor of the listening socket, for a server that takes over, in this or another process.
     ///
     /// Both servers accept from the same backlog. While one of the two descriptors is open, no connection is refused, unless the
     /// backlog is full.
@@ -197,8 +200,8 @@ public final class HTTPServer {
 
     /// Ends all requests with ``HTTPExchange/EndReason/serverInvalidated``, and closes all connections and the listening socket.
     ///
-    /// The handlers of ``HTTPExchange/onEnd(_:)`` are called before this returns. If a handler of the server makes this call, they
-    /// are called after that handler. Calling it again does nothing.
+    /// The handlers of ``HTTPExchange/onEnd(_:)`` are called before this method returns. If a handler of the server calls this
+    /// method, they are called after that handler. Calling this method again does nothing.
     public func invalidate() {
         requireOwnThread("HTTPServer.invalidate")
         source?.invalidate()

@@ -24,16 +24,16 @@ final class Exchange {
     /// The answer; nil until there is one.
     private(set) var answer: ServerAnswer?
 
-    /// The `HTTPExchange` of the user, called the face here, while the server holds it.
+    /// The user's `HTTPExchange`, which this class calls the face, while the server holds it.
     private var heldFace: HTTPExchange?
-    /// The number of faces that the user's code or the server holds.
+    /// The number of existing faces of this exchange.
     private var faces = 0
     /// The number of responders that have not answered.
     var responders = 0
 
     // The body of the request.
     var input = RequestBody()
-    /// True if no bytes of a streamed body are delivered.
+    /// True if the user has paused the delivery of a streamed body.
     var isPaused = false
     private(set) var isInHeaderHandler = false
 
@@ -43,11 +43,11 @@ final class Exchange {
     /// The number of bytes of a streamed answer that were given to libmicrohttpd.
     var given = 0
     private(set) var isAborted = false
-    /// True if the socket has shown that the client left.
+    /// True if the socket has reached its end, because the client has left.
     private(set) var clientHasLeft = false
 
     private(set) var endReason: HTTPExchange.EndReason?
-    /// The connection that has left HTTP, until it is delivered.
+    /// The connection that was upgraded, until it is delivered to the handler.
     var upgraded: Connection?
 
     /// The handlers that the user has set.
@@ -103,7 +103,7 @@ final class Exchange {
         resume()
     }
 
-    /// Ends a streamed answer whose client has closed the connection.
+    /// Ends a streamed answer, because the client has closed the connection.
     func clientWasSeenToLeave() {
         clientHasLeft = true
         abort()
@@ -147,18 +147,18 @@ final class Exchange {
 
     // MARK: - Delivering
 
-    /// The face: the one that the server holds, or a new one.
+    /// The face that the server holds, or a new one.
     var currentFace: HTTPExchange {
         if let heldFace { return heldFace }
         faces += 1
         return HTTPExchange(self)
     }
 
-    /// Calls the handler of headers, and lets libmicrohttpd receive the body.
+    /// Calls the handler of headers, and then lets libmicrohttpd continue the request.
     func callHeaderHandler(_ handler: ((HTTPExchange) -> Void)?) {
         isInHeaderHandler = true
-        // The face is held until the handler of requests is called. Otherwise an exchange that is not answered here would get
-        // status 500.
+        // This keeps the face until the handler of requests is called. Otherwise a request that is not answered here would be
+        // answered with status 500.
         let face = currentFace
         heldFace = face
         handler?(face)

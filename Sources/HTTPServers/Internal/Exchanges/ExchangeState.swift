@@ -3,42 +3,42 @@ struct ExchangeState {
     private enum Phase {
         /// The first line was received.
         case header
-        /// The handler of headers decides about the body.
+        /// The handler of headers is to decide about the body.
         case asking
-        /// The body is received.
+        /// The body is being received.
         case body
         /// The request is complete, and not answered.
         case complete
         /// libmicrohttpd sends the answer.
         case answering
-        /// Final.
+        /// The request has ended.
         case ended
     }
 
-    /// The answer to libmicrohttpd.
+    /// The next step, when libmicrohttpd asks.
     enum Step {
-        /// Continue the request; libmicrohttpd asks again.
+        /// The request continues, and libmicrohttpd asks again.
         case goOn
-        /// Have the handler of headers called, and suspend the connection until then.
+        /// The handler of headers is to be called, and the connection is suspended until the handler has returned.
         case callHeaderHandler
-        /// Take bytes of the body.
+        /// The offered bytes of the body are to be stored.
         case takeBody
-        /// Have the handler of requests called.
+        /// The handler of requests is to be called.
         case callRequestHandler
-        /// Suspend the connection until there is an answer.
+        /// The connection is suspended until there is an answer.
         case wait
-        /// Send the answer.
+        /// The answer is to be sent.
         case sendAnswer
     }
 
     private var phase = Phase.header
-    /// True from the step that calls a handler until it has returned.
+    /// True from the step that queues the call of a handler until the handler has returned, or an answer is sent.
     private(set) var handlerIsDue = false
 
     /// Decides the next step.
     ///
     /// - Parameters:
-    ///   - hasBytes: True if there are bytes of the body.
+    ///   - hasBytes: True if libmicrohttpd offers bytes of the body.
     ///   - asksFirst: True if the handler of headers is to be called for this request.
     ///   - hasAnswer: True if there is an answer.
     /// - Returns: The step.

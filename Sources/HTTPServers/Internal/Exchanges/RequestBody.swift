@@ -1,20 +1,20 @@
 /// The body of a request, as it is received.
 struct RequestBody {
-    /// The number of bytes stored for a handler at which further bytes are left in the connection.
+    /// The number of bytes stored for a handler at which no further bytes are taken from the connection.
     static let storedLimit = 128 << 10
-    /// The number of bytes beyond the limit that are received and discarded, so that the client reads the answer.
+    /// The maximum number of bytes beyond the limit that are received and discarded, so that the client reads the answer.
     static let discardedLimit = 1 << 20
 
     /// The result of taking bytes.
     enum Taking: Equatable {
         case taken
-        /// No byte was taken: the handler must take the stored bytes first.
+        /// No byte was taken, because the stored bytes must be delivered first.
         case full
-        /// The body is far beyond the limit.
+        /// The body exceeds its limit by more than the bytes that may be discarded.
         case refused
     }
 
-    /// The bytes that were not delivered yet.
+    /// The received bytes that are not yet delivered.
     private(set) var bytes: [UInt8] = []
     /// True if the bytes are delivered to a handler, piece by piece.
     var isStreamed = false
@@ -46,7 +46,7 @@ struct RequestBody {
         return count - limit > RequestBody.discardedLimit ? .refused : .taken
     }
 
-    /// Moves the stored bytes out.
+    /// Removes and returns the stored bytes.
     mutating func giveBytes() -> [UInt8] {
         defer { bytes = [] }
         return bytes

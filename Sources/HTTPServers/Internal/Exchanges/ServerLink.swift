@@ -6,9 +6,9 @@ internal import RunLoops
 /// > Thread safety: the loop's own thread only.
 @safe
 final class ServerLink {
-    /// The part of a request that the server waits for.
+    /// The part of a request that must arrive in time.
     enum Wait: Equatable {
-        /// The header of the next request. The date is nil until the next check of all connections.
+        /// The header of the next request. The moment is nil until the next check of all connections.
         case header(until: Moment?)
         /// The rest of a body.
         case body(until: Moment)
@@ -21,12 +21,12 @@ final class ServerLink {
     let socket: CInt
     /// The server, which holds the link until the connection is closed.
     let server: HTTPServer
-    /// The place in the server's list.
+    /// The index in the server's list of connections.
     var place = -1
     /// The request under way.
     var exchange: Exchange?
     var wait: Wait
-    /// The date since which the connection has had no request and no unread byte; nil before the first check.
+    /// The moment since which checks have found neither a request nor an unread byte; nil before the first such check.
     var quietSince: Moment?
 
     /// True once the connection was closed because its client is too slow.
@@ -39,12 +39,12 @@ final class ServerLink {
         wait = .header(until: date)
     }
 
-    /// Checks if the client is too late.
+    /// Checks whether the client has exceeded a time limit.
     ///
     /// - Parameters:
-    ///   - now: The date.
-    ///   - time: The time for the next header, which begins with the first check.
-    /// - Returns: True if the client is too late.
+    ///   - now: The current moment.
+    ///   - time: The time for the header of a later request, which begins with the first check after the previous request.
+    /// - Returns: True if the client has exceeded a time limit.
     func isLate(_ now: Moment, timeForHeader time: Duration) -> Bool {
         switch wait {
         case .header(nil):

@@ -2,7 +2,7 @@ internal import CHTTPDaemon
 internal import HTTPMessages
 
 extension Exchange {
-    /// The fields of the header of a request.
+    /// Returns the fields of the header of a request.
     func fields(of handle: OpaquePointer) -> HTTPFields {
         var fields = HTTPFields(capacity: 8)
         unsafe withUnsafeMutablePointer(to: &fields) { fields in
@@ -17,7 +17,7 @@ extension Exchange {
         return fields
     }
 
-    /// Gives libmicrohttpd the answer.
+    /// Passes the answer to libmicrohttpd.
     ///
     /// - Returns: False if the answer cannot be sent.
     func sendAnswer(_ server: HTTPServer, _ link: ServerLink) -> Bool {
@@ -60,7 +60,7 @@ extension Exchange {
         }
     }
 
-    /// Gives libmicrohttpd the next bytes of a streamed answer.
+    /// Passes the next bytes of a streamed answer to libmicrohttpd.
     private func giveBody(_ room: UnsafeMutableRawBufferPointer) -> Int {
         if isAborted || server == nil { return Int(runloops_body_failed) }
         let count = unsafe output.give(room)
@@ -75,13 +75,13 @@ extension Exchange {
             return Int(runloops_body_end)
         }
         suspend()
-        // Nothing else watches the socket until there are bytes.
+        // libmicrohttpd does not watch the socket of a suspended connection.
         server?.watch(self)
         return Int(runloops_body_later)
     }
 }
 
-/// A text of libmicrohttpd.
+/// Copies a text of libmicrohttpd.
 private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
     // Safe: the bytes are valid during the call, and are copied.
     unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)

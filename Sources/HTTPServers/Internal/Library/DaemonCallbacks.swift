@@ -10,7 +10,7 @@ func daemonCallbacks() -> runloops_daemon_callbacks {
     unsafe runloops_daemon_callbacks(
         opened: { handle, server in
             let link = unsafe serverOf(server).linkWasOpened(handle!)
-            // Safe: the server holds the link until it is closed.
+            // Safe: the server holds the link until the connection is closed.
             return unsafe Unmanaged.passUnretained(link).toOpaque()
         },
         closed: { link, server in unsafe serverOf(server).linkWasClosed(linkOf(link)) },
@@ -28,21 +28,21 @@ func daemonCallbacks() -> runloops_daemon_callbacks {
         ended: { exchange, reason in unsafe exchangeOf(exchange).wasEnded(reason) })
 }
 
-/// The server that a context of libmicrohttpd stands for.
+/// The server that libmicrohttpd passes as a context.
 private func serverOf(_ context: UnsafeMutableRawPointer?) -> HTTPServer {
     // Safe: the source holds the server until the daemon is freed.
     unsafe Unmanaged<HTTPServer>.fromOpaque(context!).takeUnretainedValue()
 }
 
-/// The connection that a pointer of libmicrohttpd stands for.
+/// The connection that libmicrohttpd passes as a pointer.
 private func linkOf(_ pointer: UnsafeMutableRawPointer?) -> ServerLink {
-    // Safe: the server holds the link until it is closed, which is the last call with it.
+    // Safe: the server holds the link until the connection is closed, which is the last call with the link.
     unsafe Unmanaged<ServerLink>.fromOpaque(pointer!).takeUnretainedValue()
 }
 
-/// The exchange that a pointer of libmicrohttpd stands for.
+/// The exchange that libmicrohttpd passes as a pointer.
 private func exchangeOf(_ pointer: UnsafeMutableRawPointer?) -> Exchange {
-    // Safe: its link holds the exchange until it is ended, which is the last call with it.
+    // Safe: the link holds the exchange until the request is ended, which is the last call with the exchange.
     unsafe Unmanaged<Exchange>.fromOpaque(pointer!).takeUnretainedValue()
 }
 
@@ -53,13 +53,13 @@ extension ServerLink {
         quietSince = nil
         let made = Exchange(self, target)
         exchange = made
-        // Safe: the link holds the exchange until it is ended.
+        // Safe: the link holds the exchange until the request is ended.
         return unsafe Unmanaged.passUnretained(made).toOpaque()
     }
 }
 
 extension Exchange {
-    /// Decides the next step of libmicrohttpd with the request.
+    /// Takes the next step of the request, when libmicrohttpd asks.
     ///
     /// - Returns: False to close the connection.
     fileprivate func proceed(
@@ -96,6 +96,8 @@ extension Exchange {
         return true
     }
 
+    /// Stores and checks the header of the request.
+    ///
     /// - Returns: True if the handler of headers is to be called.
     private func takeHeader(
         _ server: HTTPServer, _ link: ServerLink, _ method: UnsafePointer<CChar>,
@@ -147,7 +149,7 @@ extension Exchange {
     /// Takes over the socket of a connection that leaves HTTP.
     fileprivate func take(_ socket: CInt, _ received: [UInt8]) {
         guard case .upgrade(_, let options, _)? = answer else { return }
-        // Without a descriptor for the duplicate, the connection ends, and the handler is not called.
+        // If the process has no descriptor left for the duplicate, the connection ends, and the handler is not called.
         do {
             upgraded = try Connection(duplicate(socket), received: received, options: options)
         } catch {

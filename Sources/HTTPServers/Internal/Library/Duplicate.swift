@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// Duplicates a descriptor of libmicrohttpd.
 func duplicate(_ descriptor: CInt) throws(SystemError) -> OwnedDescriptor {
-    // Borrowed: libmicrohttpd closes the descriptor.
+    // This only borrows the descriptor, which libmicrohttpd closes.
     let borrowed = OwnedDescriptor(descriptor)
     do {
         let second = try borrowed.duplicate()

@@ -29,7 +29,7 @@ extension HTTPServer {
     /// The source calls this when it is invalidated.
     func end() {
         guard let ended = unsafe daemon else { return }
-        // libmicrohttpd ends the program if a connection is suspended when the daemon is freed.
+        // If a connection is suspended when the daemon is freed, libmicrohttpd ends the program.
         for link in links { link.exchange?.resume() }
         unsafe daemon = nil
         source = nil

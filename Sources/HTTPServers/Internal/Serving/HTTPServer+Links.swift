@@ -2,7 +2,7 @@ internal import CHTTPDaemon
 internal import RunLoops
 
 extension HTTPServer {
-    /// The time without a request and without a byte after which a connection is closed while the server stops.
+    /// The time after which a connection without a request or an unread byte is closed while the server stops.
     private static let quietTime = Duration.milliseconds(500)
 
     func linkWasOpened(_ handle: OpaquePointer) -> ServerLink {
@@ -45,7 +45,8 @@ extension HTTPServer {
 
     func lookAtWaiting(_ socket: CInt) {
         guard let exchange = watchedExchanges[socket] else { return }
-        // If the stream is not at its end, the next request has arrived, which would be reported again and again.
+        // If the socket is not at its end, the client has sent its next request, and the watch would report the unread bytes again
+        // and again.
         let isAtEnd = runloops_socket_is_at_end(socket)
         unwatch(exchange)
         if isAtEnd { exchange.clientWasSeenToLeave() }
@@ -59,7 +60,7 @@ extension HTTPServer {
         return max(min(options.headerTimeout, options.bodyTimeout) / 8, .milliseconds(1))
     }
 
-    /// Closes the connections whose clients are too late, and, while the server stops, those that are quiet.
+    /// Closes the connections whose clients have exceeded a time limit or left, and those that are quiet while the server stops.
     func sweepIfDue() {
         if let sweepDate, .now < sweepDate { return }
         sweepDate = nil
@@ -68,7 +69,7 @@ extension HTTPServer {
             if link.isLate(now, timeForHeader: options.idleTimeout + options.headerTimeout) {
                 closeAsLate(link)
             } else if link.wait != .nothing && runloops_socket_is_at_end(link.socket) {
-                // libmicrohttpd does not see the end of a stream that arrives together with bytes.
+                // If the end of a stream arrives together with bytes, libmicrohttpd does not notice the end.
                 runloops_socket_end(link.socket)
             } else if stopping != nil && link.exchange == nil {
                 closeIfQuiet(link, now)

@@ -27,20 +27,20 @@ extension HTTPServer {
 
     func runDaemon() { unsafe runloops_daemon_run(daemon) }
 
-    /// Makes the daemon run soon, because a call has given it work.
+    /// Makes the loop run the daemon soon, because a call has given the daemon work.
     func wakeDaemon() {
         needsRun = true
         if !isServing { source?.deadline = .now }
     }
 
-    /// Sets the date at which the daemon is to run without a report.
+    /// Sets the instant at which the loop calls `serve()` even if no descriptor is ready.
     private func updateDeadline() {
         guard let source else { return }
         if needsRun || !queue.isEmpty {
             source.deadline = .now
             return
         }
-        // The daemon's own epoll set is edge-triggered: its descriptor never reports unfinished work again.
+        // The daemon's own epoll set is edge-triggered: the descriptor of the set never reports unfinished work again.
         if unsafe runloops_daemon_has_more(daemon) {
             source.deadline = .now
             return
@@ -100,7 +100,7 @@ extension HTTPServer {
         let bytes = exchange.input.giveBytes()
         // Safe: a byte has no padding.
         exchange.handlers.data?(exchange.currentFace, unsafe bytes.span.bytes)
-        // The daemon may hold bytes back.
+        // The connection may be suspended, because the stored bytes had reached their limit.
         exchange.resume()
     }
 }

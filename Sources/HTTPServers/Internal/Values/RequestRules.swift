@@ -2,9 +2,9 @@ internal import HTTPMessages
 
 /// The rules of HTTP that libmicrohttpd does not check.
 ///
-/// Each rule prevents a proxy from taking one request for two.
+/// Each rule prevents a proxy from mistaking one request for two.
 enum RequestRules {
-    /// The result for the header of a request.
+    /// The result of checking the header of a request.
     enum Verdict: Equatable {
         /// The request is valid. A body follows the header if `hasBody` is true.
         case accepted(hasBody: Bool)
@@ -16,7 +16,7 @@ enum RequestRules {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - bodyLimit: The maximum number of bytes of a body; nil if its length does not matter.
+    ///   - bodyLimit: The maximum number of bytes of a body; nil for no limit.
     /// - Returns: The result.
     static func verdict(on request: HTTPServer.Request, bodyLimit: Int?) -> Verdict {
         if !MessageRules.isToken(request.method) { return .refused(400) }

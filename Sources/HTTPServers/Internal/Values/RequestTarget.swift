@@ -22,7 +22,7 @@ enum RequestTarget {
         return fields
     }
 
-    /// A text without its escapes.
+    /// Returns a text without its escapes.
     ///
     /// A percent sign that begins no escape stands for itself.
     static func decoded(_ text: Substring, plusIsSpace: Bool) -> String {

@@ -1,13 +1,13 @@
 /// The proof with which a server accepts a WebSocket (RFC 6455).
 enum WebSocketKey {
-    /// The value of `Sec-WebSocket-Accept` for that of `Sec-WebSocket-Key`.
+    /// Returns the value of `Sec-WebSocket-Accept` for a value of `Sec-WebSocket-Key`.
     static func accept(_ key: String) -> String {
         base64(sha1(Array(key.utf8) + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
     }
 
-    /// The digest that the protocol prescribes.
+    /// Returns the SHA-1 digest of a message, as the protocol prescribes.
     ///
-    /// It protects nothing here.
+    /// The security of the connection does not depend on the digest.
     static func sha1(_ message: [UInt8]) -> [UInt8] {
         var bytes = message
         bytes.append(0x80)
