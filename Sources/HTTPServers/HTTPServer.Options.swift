@@ -17,8 +17,8 @@ extension HTTPServer {
 
         /// The memory of a connection in bytes; 16 KiB.
         ///
-        /// The first line and the fields of a request must fit into this memory. A client that sends a longer header gets status 431, or
-        /// 414 if the first line alone is too long.
+        /// The first line and the fields of a request must fit into it. A client that sends a longer header gets status 431, or 414
+        /// if the first line alone is too long.
         public var connectionMemory = 16 << 10
 
         /// The maximum number of bytes of the body of a request; 2 MiB.
@@ -29,9 +29,9 @@ extension HTTPServer {
 
         /// The time in which the header of a request must be received; 10 seconds.
         ///
-        /// For the first request of a connection, the time begins when the connection is accepted. For a later one, it begins when
-        /// ``idleTimeout`` has passed since the end of the previous request. A client that sends a byte now and then does not get
-        /// more time. The connection is closed after this time, or up to an eighth later.
+        /// For the first request of a connection, the time begins when the connection is accepted. For a later request, it begins
+        /// when ``idleTimeout`` has passed since the end of the previous request. A client that sends a byte now and then does not
+        /// get more time. The connection is closed after this time, or up to an eighth later.
         public var headerTimeout: Duration = .seconds(10)
 
         /// The time in which the body of a request must be received; 60 seconds.

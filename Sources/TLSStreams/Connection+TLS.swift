@@ -3,14 +3,14 @@ public import RunLoops
 public import Streams
 
 extension Connection {
-    /// Takes over a connection that a listener has accepted, as the TLS server.
+    /// Takes over a connection that a listener has accepted, with this side as the TLS server.
     ///
-    /// The hand-shake begins when the connection is added to a loop, and is limited by
-    /// ``/Streams/Connection/Options/connectTimeout``. At its end, the handler of ``/Streams/Connection/onConnect(_:)`` is called.
+    /// The hand-shake begins when the connection is added to a loop, and must be done within
+    /// ``/Streams/Connection/Options/connectTimeout``. Then the handler of ``/Streams/Connection/onConnect(_:)`` is called.
     ///
     /// - Parameters:
     ///   - accepted: The accepted socket.
-    ///   - tls: The identity and settings at the time of the call.
+    ///   - tls: The context. Its identity and settings at the time of the call apply.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -22,13 +22,13 @@ extension Connection {
         insert(TLSFilter(tls.handle))
     }
 
-    /// Takes over a connected stream socket, as the TLS server.
+    /// Takes over a connected stream socket, with this side as the TLS server.
     ///
     /// Apart from the socket, behaves like ``init(_:tls:options:fileID:line:)-(AcceptedSocket,_,_,_,_)``.
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - tls: The identity and settings at the time of the call.
+    ///   - tls: The context. Its identity and settings at the time of the call apply.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -42,11 +42,11 @@ extension Connection {
         insert(TLSFilter(tls.handle))
     }
 
-    /// Takes over a connected stream socket, as the TLS client.
+    /// Takes over a connected stream socket, with this side as the TLS client.
     ///
     /// - Parameters:
     ///   - socket: The socket, such as one that a proxy has connected.
-    ///   - tls: The settings.
+    ///   - tls: The context with the settings.
     ///   - serverName: The name or numeric address that the server's certificate must have. An empty name, or one with a zero
     ///     byte, ends the program with a message.
     ///   - options: The limits and time-outs.
@@ -62,15 +62,15 @@ extension Connection {
         insert(TLSFilter(tls, "Connection.init", serverName))
     }
 
-    /// Creates a connection to an endpoint, as the TLS client.
+    /// Creates a connection to an endpoint, with this side as the TLS client.
     ///
-    /// The resolution of the name, the making of the connection and the hand-shake must all be done within
+    /// Name resolution, the attempts to connect and the hand-shake must all be done within
     /// ``/Streams/Connection/Options/connectTimeout``. Then the handler of ``/Streams/Connection/onConnect(_:)`` is called, and
     /// bytes that were written before are sent.
     ///
     /// - Parameters:
     ///   - endpoint: The host and port, path or address to connect to.
-    ///   - tls: The settings.
+    ///   - tls: The context with the settings.
     ///   - serverName: The name or numeric address that the server's certificate must have; nil for the host of the endpoint. If
     ///     the endpoint is a Unix socket and this is nil, the program ends with a message.
     ///   - options: The limits and time-outs.
@@ -93,7 +93,7 @@ extension Connection {
 
     /// The results of the TLS hand-shake; nil before its end, and for connections without TLS.
     ///
-    /// They remain available after the connection has ended.
+    /// The results remain available after the connection has ended.
     public var tls: TLSDetails? { (filter as? TLSFilter)?.details }
 }
 

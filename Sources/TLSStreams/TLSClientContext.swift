@@ -26,11 +26,12 @@ public final class TLSClientContext: Sendable {
         /// The identity of the client, for servers that ask for one; nil by default.
         public var identity: TLSIdentity?
 
-        /// The application protocols that the client offers, such as `h2` and `http/1.1`, the preferred ones first (ALPN).
+        /// The application protocols that the client offers, such as `h2` and `http/1.1`, in the order of preference (ALPN).
         public var applicationProtocols: [String] = []
 
-        /// The maximum number of sessions that the client keeps for resumption, one for each server name; 100 by default, 0 for
-        /// none.
+        /// The maximum number of sessions that the client keeps for resumption; 100 by default, 0 for none.
+        ///
+        /// The client keeps at most one session for each server name.
         public var sessionLimit = 100
 
         /// Makes the default settings.

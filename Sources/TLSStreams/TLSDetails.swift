@@ -16,7 +16,7 @@ public enum TLSVersion: Hashable, Comparable, Sendable {
 ///
 /// > Thread safety: a value.
 public struct TLSDetails: Hashable, Sendable {
-    /// The version.
+    /// The version of TLS.
     public let version: TLSVersion
 
     /// The cipher suite, as OpenSSL names it, such as `TLS_AES_256_GCM_SHA384`.
@@ -25,13 +25,13 @@ public struct TLSDetails: Hashable, Sendable {
     /// The application protocol; nil if none was agreed on.
     public let applicationProtocol: String?
 
-    /// The name of the server that the client has asked for; nil if it has sent none.
+    /// The server name that the client has asked for; nil if the client has sent none.
     public let serverName: String?
 
     /// True if a session was resumed, without a full hand-shake.
     public let isResumed: Bool
 
-    /// The certificate of the peer, which was verified; nil if it has sent none.
+    /// The verified certificate of the peer; nil if the peer has sent none.
     public let peerCertificate: TLSCertificate?
 
     init(_ stream: OpaquePointer) {
@@ -60,10 +60,10 @@ public struct TLSCertificate: Hashable, Sendable {
     /// The certificate in DER.
     public let der: [UInt8]
 
-    /// The common name of its subject; nil if it has none.
+    /// The common name of the certificate's subject; nil if there is none.
     ///
-    /// The names of a server are in another field, which the hand-shake has verified. For clients, this is often the name of the
-    /// user.
+    /// The names of a server are in another field of its certificate, which the hand-shake has verified. For clients, this is often
+    /// the name of the user.
     public var commonName: String? {
         // Safe: C returns a string of its own, which is copied and freed.
         guard let name = unsafe runloops_tls_common_name(der, der.count) else { return nil }

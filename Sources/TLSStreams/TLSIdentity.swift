@@ -6,7 +6,8 @@ internal import CSecureStreams
 /// let identity = try TLSIdentity(certificateFile: "server.pem", keyFile: "server.key")
 /// ```
 ///
-/// The files are read once. To use new ones, read them again, and pass the identity to ``TLSServerContext/reload(_:options:)``.
+/// The initializer reads the files once. To use changed files, make a new identity from them, and pass it to
+/// ``TLSServerContext/reload(_:options:)``.
 ///
 /// > Thread safety: a value, which may be shared between threads.
 public struct TLSIdentity: Sendable {
@@ -16,8 +17,8 @@ public struct TLSIdentity: Sendable {
     ///
     /// - Parameters:
     ///   - certificateFile: The path of a file with the certificate, followed by the certificates of its issuers except the root.
-    ///   - keyFile: The path of the private key, which may be the same file.
-    ///   - passphrase: The passphrase of the key; nil if it is not encrypted. The user is never asked for a passphrase on a
+    ///   - keyFile: The path of a file with the private key, which may be the same file.
+    ///   - passphrase: The passphrase of the key; nil if the key is not encrypted. The user is never asked for a passphrase on a
     ///     terminal.
     /// - Throws: ``TLSSetupError`` if a file cannot be read, or the certificates or the key cannot be used.
     public init(
@@ -28,12 +29,12 @@ public struct TLSIdentity: Sendable {
         handle = try IdentityHandle(certificates, key, passphrase)
     }
 
-    /// Makes an identity from PEM.
+    /// Makes an identity from text in PEM.
     ///
     /// - Parameters:
     ///   - certificates: The certificate, followed by the certificates of its issuers except the root.
     ///   - key: The private key.
-    ///   - passphrase: The passphrase of the key; nil if it is not encrypted.
+    ///   - passphrase: The passphrase of the key; nil if the key is not encrypted.
     /// - Throws: ``TLSSetupError`` if the certificates or the key cannot be used.
     public init(certificates: [UInt8], key: [UInt8], passphrase: String? = nil) throws(TLSSetupError) {
         handle = try IdentityHandle(
@@ -45,7 +46,7 @@ public struct TLSIdentity: Sendable {
 ///
 /// > Thread safety: a value, which may be shared between threads.
 public struct TLSTrust: Sendable {
-    /// Nil for the issuers of the system.
+    /// The certificates; nil for those of the issuers of the system.
     let handle: TrustHandle?
 
     private init(handle: TrustHandle?) { self.handle = handle }
@@ -56,11 +57,11 @@ public struct TLSTrust: Sendable {
 
     /// Reads issuers from a file in PEM, and trusts no others.
     ///
-    /// - Parameter file: The path of the certificates. A self-signed certificate may be its own issuer.
+    /// - Parameter file: The path of a file with the certificates of the issuers. A self-signed certificate may be its own issuer.
     /// - Throws: ``TLSSetupError`` if the file cannot be read, or does not hold certificates.
     public init(file: String) throws(TLSSetupError) { handle = try TrustHandle(PEM(file: file)) }
 
-    /// Reads issuers from PEM, and trusts no others.
+    /// Reads issuers from text in PEM, and trusts no others.
     ///
     /// - Parameter certificates: The certificates.
     /// - Throws: ``TLSSetupError`` if the text does not hold certificates.

@@ -21,19 +21,20 @@ public final class TLSServerContext: Sendable {
         /// Older versions are never used.
         public var versions = TLSVersion.tls12...TLSVersion.tls13
 
-        /// The application protocols that the server speaks, such as `h2` and `http/1.1`, the preferred ones first (ALPN).
+        /// The application protocols that the server speaks, such as `h2` and `http/1.1`, in the order of preference (ALPN).
         ///
         /// If the list is not empty, a client that offers only other protocols is refused with
-        /// ``/Streams/TLSError/Cause/noCommonApplicationProtocol``. A client that offers none is served.
+        /// ``/Streams/TLSError/Cause/noCommonApplicationProtocol``. A client that offers no protocols is served.
         public var applicationProtocols: [String] = []
 
-        /// Further identities, by the name that a client asks for (SNI).
+        /// Further identities, by the server names that clients ask for (SNI).
         ///
-        /// A name may begin with `*.` for one label.
+        /// A name may begin with `*.`, where the star stands for one label.
         public var identities: [String: TLSIdentity] = [:]
 
-        /// True if a client that asks for a name without an entry in ``identities`` is refused; otherwise it gets the identity
-        /// of the context.
+        /// True if a client that asks for a name without an entry in ``identities`` is refused; false by default.
+        ///
+        /// If this is false, such a client gets the identity of the context.
         public var refusesUnknownNames = false
 
         /// The certificates that the server asks its clients for; none by default.
@@ -44,7 +45,7 @@ public final class TLSServerContext: Sendable {
 
         /// The number of tickets for resumption that a client gets with TLS 1.3; 2 by default, 0 for no resumption.
         ///
-        /// The state of a session is in its ticket, encrypted, so sessions cost the server no memory.
+        /// The ticket of a session contains its encrypted state, so sessions cost the server no memory.
         public var ticketCount = 2
 
         /// Makes the default settings.
@@ -96,7 +97,7 @@ public final class TLSServerContext: Sendable {
             defer { current = Current(handle: handle, options: options) }
             return current
         }
-        // Released outside the lock.
+        // The old handle is released outside the lock.
         withExtendedLifetime(old) {}
     }
 

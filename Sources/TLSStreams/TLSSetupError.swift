@@ -1,6 +1,6 @@
 public import RunLoops
 
-/// A certificate, key or setting that TLS cannot be set up with.
+/// A problem with a certificate, key or setting, because of which TLS cannot be set up.
 ///
 /// > Thread safety: a value.
 public struct TLSSetupError: Error, Hashable, Sendable {
@@ -12,11 +12,11 @@ public struct TLSSetupError: Error, Hashable, Sendable {
         case noCertificate
         /// There is no private key in PEM, or it is broken.
         case noKey
-        /// The key is encrypted, and there is no passphrase, or a wrong one.
+        /// The key is encrypted, and the passphrase is missing or wrong.
         case wrongPassphrase
-        /// The key is not that of the first certificate.
+        /// The key does not belong to the first certificate.
         case keyMismatch
-        /// OpenSSL refuses the certificate or the key, because it is too weak: an RSA key needs 2,048 bits.
+        /// OpenSSL refuses the certificate or the key, because it is too weak. For example, an RSA key needs at least 2,048 bits.
         case tooWeak
         /// The name of an application protocol is empty, or longer than 255 bytes.
         case badProtocolName
@@ -30,12 +30,12 @@ public struct TLSSetupError: Error, Hashable, Sendable {
     /// The file or the setting that has the problem.
     public let source: String
 
-    /// The words of OpenSSL, for logs.
+    /// OpenSSL's text for the problem, for logs.
     public let details: String
 }
 
 extension TLSSetupError: CustomStringConvertible {
-    /// The source, the problem, and the words of OpenSSL.
+    /// The source, the problem, and OpenSSL's text for the problem.
     public var description: String {
         let words =
             switch problem {

@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// The settings of streams in OpenSSL.
 ///
-/// Each stream holds this object, so that it outlives the stream.
+/// Each filter holds this object, so that the object outlives the filter's stream.
 ///
 /// > Thread safety: any thread; nothing changes it once it is made.
 @safe
@@ -92,10 +92,12 @@ final class SessionStore: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Takes the session of a server, which is offered only once.
+    /// Removes and returns the session of a server, because a session is offered only once.
     func take(_ name: String) -> SessionHandle? { sessions.withLock { $0.removeValue(forKey: name) } }
 
-    /// Stores a session in place of an earlier one of the same server; if the store is full, any other session is discarded.
+    /// Stores a session, in place of an earlier one of the same server.
+    ///
+    /// If the store was full, the session of any other server is discarded.
     func keep(_ session: SessionHandle, for name: String) {
         let released = sessions.withLock { sessions in
             var released = [sessions.updateValue(session, forKey: name)]

@@ -46,9 +46,9 @@ final class TrustHandle: Sendable {
     deinit { unsafe runloops_tls_free_trust(pointer) }
 }
 
-/// A session of a client that can be resumed.
+/// A resumable session of a client.
 ///
-/// > Thread safety: one thread at a time, which has taken it from its store.
+/// > Thread safety: one thread at a time: the thread that has taken the session from its store.
 @safe
 final class SessionHandle: Sendable {
     /// Safe: OpenSSL counts references with atomics; only one stream offers a session.
@@ -64,7 +64,7 @@ struct SetupReport {
     var problem = runloops_tls_no_problem
     var words = [CChar](repeating: 0, count: Int(runloops_tls_text))
 
-    /// The error of a file or setting.
+    /// Returns the error for a file or setting.
     func error(about source: String) -> TLSSetupError {
         let kind: TLSSetupError.Problem =
             switch problem {

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RunLoops
 
-/// Certificates or a key in text form, and the place that they come from.
+/// Certificates or a key in text form, and their source.
 struct PEM {
     let bytes: [UInt8]
     /// The path of the file, or the name of a parameter.
@@ -12,7 +12,7 @@ struct PEM {
         self.source = source
     }
 
-    /// The size in bytes above which a file is refused, because it cannot hold certificates.
+    /// The size in bytes above which a file is refused, because no file with certificates or a key is that large.
     private static let sizeLimit = 16 << 20
 
     init(file: String) throws(TLSSetupError) {
@@ -26,7 +26,7 @@ struct PEM {
 
     private static func read(_ file: String) throws(SystemError) -> [UInt8] {
         if file.utf8.contains(0) { throw SystemError(call: "open", code: EINVAL) }
-        // Safe, this and the next calls: the kernel reads the path, and fills our own array.
+        // Safe, like the calls below: the kernel reads the path, and fills our own array.
         let number = try systemCall("open") { unsafe open(file, O_RDONLY | O_CLOEXEC) }
         let descriptor = OwnedDescriptor(number)
         var bytes: [UInt8] = []

@@ -13,14 +13,14 @@ internal import Streams
 final class TLSFilter: StreamFilter {
     /// The context, which outlives the stream.
     private let context: ContextHandle
-    /// The stream; nil once the connection has ended.
+    /// OpenSSL's stream; nil once the connection has ended.
     private var stream: OpaquePointer?
     private var descriptor: CInt = -1
 
-    /// The sessions of a client, and the name of its server.
+    /// The sessions of a client, and the name of its server; nil for a server's filter.
     private let resumption: (sessions: SessionStore, name: String)?
 
-    /// The session that a client has offered to resume; nil if there was none.
+    /// The session that a client has offered to resume; nil if there was none, and after the hand-shake.
     private var offered: SessionHandle?
 
     /// The results of the hand-shake; nil before its end.
@@ -34,7 +34,7 @@ final class TLSFilter: StreamFilter {
     /// True if this side has ended its stream.
     private var hasEnded = false
 
-    /// True if an alert may wait to be sent.
+    /// True after a failure: an alert may then wait to be sent.
     private var hasFailed = false
 
     /// Makes a server's filter.
@@ -44,10 +44,10 @@ final class TLSFilter: StreamFilter {
         unsafe stream = TLSFilter.makeStream(context)
     }
 
-    /// Makes a client's filter for a server with a name.
+    /// Makes a client's filter for a connection to the server with a given name.
     init(_ client: TLSClientContext, _ member: StaticString, _ serverName: String) {
         context = client.handle
-        // A dot at the end is not part of the name in certificates.
+        // In certificates, names have no dot at the end.
         let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
         resumption = (client.sessions, name)
         let stream = unsafe TLSFilter.makeStream(context)
@@ -90,7 +90,7 @@ final class TLSFilter: StreamFilter {
         case runloops_tls_done:
             let details = unsafe TLSDetails(stream)
             self.details = details
-            // With TLS 1.3, a session is resumed only once, and the server sends another one.
+            // With TLS 1.3, a session is resumed only once, and the server sends a new one.
             if details.isResumed && details.version == .tls12, let resumption, let offered {
                 resumption.sessions.keep(offered, for: resumption.name)
             }
@@ -103,7 +103,7 @@ final class TLSFilter: StreamFilter {
         }
     }
 
-    /// The end reason that a status of OpenSSL stands for.
+    /// Records a failure, and returns the end reason for its status.
     private func failure(_ status: runloops_tls_status) -> Connection.EndReason {
         hasFailed = true
         switch status {
@@ -139,7 +139,7 @@ final class TLSFilter: StreamFilter {
         return count > 0 ? .bytes(count) : .nothing
     }
 
-    /// Keeps a session that the server has sent.
+    /// Stores a session that the server has sent, if there is one.
     private func keepSession() {
         guard let resumption, let session = unsafe runloops_tls_take_session(stream) else { return }
         unsafe resumption.sessions.keep(SessionHandle(session), for: resumption.name)
@@ -171,7 +171,7 @@ final class TLSFilter: StreamFilter {
         return hasEnded ? .bytes(0) : .failed(alert() ?? Connection.reason(code, "send"))
     }
 
-    /// The alert that the peer has sent before it closed its socket; nil if there is none.
+    /// Returns the alert that the peer has sent before it closed its socket; nil if there is none.
     private func alert() -> Connection.EndReason? {
         if details == nil { return nil }
         var rest = [UInt8](repeating: 0, count: 16_384)
