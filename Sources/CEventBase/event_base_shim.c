@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// The place to which the calling thread jumps instead of ending the process, while it makes a base.
+/// The place to which the calling thread jumps instead of ending the process; NULL unless it makes a base.
 static __thread sigjmp_buf *way_out;
 static __thread int refusal;
 
@@ -18,12 +18,12 @@ static void on_fatal_error(int code) {
         refusal = errno;
         siglongjmp(*way_out, 1);
     }
-    // This is what libevent does without such a function. The number is that of its own assertions.
+    // Without such a function, libevent does the same. The number is the code of its own failed assertions.
     if (code == (int)0xdeaddead) abort();
     exit(code);
 }
 
-// This runs before main, and once: a program that gives libevent a function of its own does so later, and keeps it.
+// This runs once, before main. A program that sets a function of its own does so later, so that function stays.
 __attribute__((constructor)) static void take_fatal_errors(void) { event_set_fatal_callback(on_fatal_error); }
 
 struct event_base *runloops_make_event_base(const struct event_config *config, bool *was_left) {
@@ -45,7 +45,7 @@ struct event_base *runloops_make_event_base(const struct event_config *config, b
 }
 
 // libevent reads the interest of an event when the event is added, when it is deleted, and as a mask for the readiness that its
-// callback gets. Only the mask is to be a different one.
+// callback gets. Only the mask must differ.
 
 int runloops_watch_event(struct event *event) {
     int result = event_add(event, NULL);

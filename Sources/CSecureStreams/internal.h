@@ -37,27 +37,28 @@ struct runloops_tls_context {
 struct runloops_tls_stream {
     SSL *ssl;
     int socket;
-    /// The encrypted bytes that the kernel has not accepted, from `start` to `end`, in a memory of `capacity` bytes.
+    /// The encrypted bytes that the kernel has not accepted, from `start` to `end`, in a buffer of `capacity` bytes.
     unsigned char *output;
     size_t start, end, capacity;
     /// True once the hand-shake is done.
     bool is_open;
-    /// True once this side has ended its stream: the socket's stream ends when all bytes are sent.
+    /// True once this side has ended its stream: sending on the socket ends when all encrypted bytes were sent.
     bool ends;
-    /// The end or the errno that reading the socket has met.
+    /// True once reading the socket has reached the end of the peer's stream.
     bool is_at_end;
+    /// The errno with which reading the socket has failed; 0 for none.
     int error;
     /// The first error of OpenSSL that ended the stream; 0 for none.
     unsigned long failure;
-    /// The latest session; owned.
+    /// The latest session that was not taken, which the stream owns; NULL if there is none.
     SSL_SESSION *session;
 };
 
-/// The place of a stream in its SSL.
+/// Returns the stream that an SSL belongs to.
 struct runloops_tls_stream *runloops_tls_stream_of(const SSL *ssl);
 
 /// Keeps a new session of a client. A callback of OpenSSL.
 int runloops_tls_keep_session(SSL *ssl, SSL_SESSION *session);
 
-/// Copies the words of OpenSSL's first error, and clears its errors. Returns the error.
+/// Copies the text of OpenSSL's first error, and clears OpenSSL's errors. Returns the error.
 unsigned long runloops_tls_take_words(char words[runloops_tls_text]);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/// The number of bytes that OpenSSL reads from a socket at once: four records, each of 16,384 bytes and a little more.
+/// The maximum number of bytes that OpenSSL reads from a socket in one call: four records, each of 16,384 bytes and a little more.
 enum { read_ahead = 66560 };
 
 /// Chooses the identity of a server for the name that a client asks for. A callback of OpenSSL.
@@ -46,7 +46,7 @@ static bool set_identity(SSL_CTX *context, const struct runloops_tls_identity *i
     return SSL_CTX_use_cert_and_key(context, identity->certificate, identity->key, identity->chain, 1) == 1;
 }
 
-/// Makes a server name the issuers that it trusts, so that a client can choose its certificate.
+/// Makes a server list the issuers that it trusts, so that a client can choose its certificate.
 static bool name_issuers(SSL_CTX *context, X509_STORE *store) {
     STACK_OF(X509) *issuers = X509_STORE_get1_all_certs(store);
     bool is_good = issuers != NULL;
@@ -61,7 +61,7 @@ static SSL_CTX *make(struct runloops_tls_context *owner, enum runloops_tls_probl
     *problem = runloops_tls_no_memory;
     SSL_CTX *context = SSL_CTX_new(settings->is_server ? TLS_server_method() : TLS_client_method());
     if (context == NULL) return NULL;
-    // 112 bits: RSA keys of 2,048 bits, no SHA-1 in signatures.
+    // Level 2 requires 112 bits of security: RSA keys of at least 2,048 bits, and no SHA-1 in signatures.
     if (SSL_CTX_get_security_level(context) < 2) SSL_CTX_set_security_level(context, 2);
     SSL_CTX_set_min_proto_version(context, settings->takes_tls12 ? TLS1_2_VERSION : TLS1_3_VERSION);
     SSL_CTX_set_max_proto_version(context, settings->takes_tls13 ? TLS1_3_VERSION : TLS1_2_VERSION);
@@ -88,7 +88,7 @@ static SSL_CTX *make(struct runloops_tls_context *owner, enum runloops_tls_probl
         SSL_CTX_set_verify(context, mode, NULL);
     }
     if (settings->is_server) {
-        // All state of a session is in its ticket, so clients cost a server no memory.
+        // All state of a session is in its ticket, so sessions cost a server no memory.
         SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
         static const unsigned char name[] = "run loops";
         SSL_CTX_set_session_id_context(context, name, sizeof name - 1);
@@ -117,7 +117,7 @@ failed:
 
 struct runloops_tls_context *runloops_tls_context(
     struct runloops_tls_settings settings, enum runloops_tls_problem *problem, char words[runloops_tls_text]) {
-    // Threads may still use OpenSSL while the program exits.
+    // Without this option, OpenSSL would free its memory when the program exits, while threads may still use OpenSSL.
     OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
     ERR_clear_error();
     words[0] = 0;

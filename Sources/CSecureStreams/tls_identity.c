@@ -69,7 +69,7 @@ struct runloops_tls_identity *runloops_tls_identity(
     BIO_free(input);
     if (identity->key == NULL) {
 
-        // A key that is encrypted says so in its first line.
+        // The first line of an encrypted key says that it is encrypted.
         bool is_encrypted = memmem(key, key_count, "ENCRYPTED", 9) != NULL;
         *problem = is_encrypted ? runloops_tls_wrong_passphrase : runloops_tls_no_key;
         goto failed;

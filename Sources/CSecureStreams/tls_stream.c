@@ -144,7 +144,7 @@ int runloops_tls_error(const struct runloops_tls_stream *stream) { return stream
 
 // MARK: - Receiving
 
-/// Returns the status that a result of OpenSSL's stands for.
+/// Returns the status for a result of OpenSSL.
 static enum runloops_tls_status status(struct runloops_tls_stream *stream, int result) {
     switch (SSL_get_error(stream->ssl, result)) {
     case SSL_ERROR_ZERO_RETURN: return runloops_tls_ended;
@@ -205,7 +205,7 @@ long runloops_tls_flush(struct runloops_tls_stream *stream) {
     stream->start += (size_t)sent;
     if (stream->start == stream->end) {
         stream->start = stream->end = 0;
-        // An idle stream costs no memory here.
+        // An idle stream keeps no buffer.
         free(stream->output);
         stream->output = NULL;
         stream->capacity = 0;

@@ -175,13 +175,13 @@ int runloops_lock_directory_of(const char *path) {
 }
 
 bool runloops_path_is_stale(const void *address, unsigned length) {
-    // The kernel also refuses to connect to a file of another kind.
+    // The kernel also refuses to connect to a file of another kind, which must not be replaced.
     struct stat file;
     if (lstat(((const struct sockaddr_un *)address)->sun_path, &file) == -1 || !S_ISSOCK(file.st_mode)) return false;
     const char *call;
     int probe = open_stream(address, &call);
     if (probe == -1) return false;
-    // The kernel connects to a live listener at once, or reports that its backlog is full.
+    // The kernel connects to a live listener immediately, or reports that the listener's backlog is full.
     bool is_stale = connect(probe, address, length) == -1 && errno == ECONNREFUSED;
     close(probe);
     return is_stale;

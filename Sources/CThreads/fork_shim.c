@@ -34,7 +34,7 @@ static struct lock {
 } locks[COUNT];
 
 static pthread_mutex_t *lock_of(const void *guarded) {
-    // Spreads addresses that differ in a few bits only.
+    // Spreads addresses that differ only in a few bits.
     uint64_t hash = (uint64_t)(uintptr_t)guarded * UINT64_C(0x9E3779B97F4A7C15);
     return &locks[hash >> (64 - LOG2_COUNT)].mutex;
 }
@@ -43,7 +43,7 @@ void runloops_fork_lock(const void *guarded) { pthread_mutex_lock(lock_of(guarde
 void runloops_fork_unlock(const void *guarded) { pthread_mutex_unlock(lock_of(guarded)); }
 unsigned long runloops_fork_lock_stride(void) { return sizeof(struct lock); }
 
-// The order is always the same. Other threads hold at most one lock, so this cannot close a circle.
+// All forks take the locks in the same order, and other threads hold at most one lock, so there is no deadlock.
 static void before_fork(void) {
     for (int i = 0; i < COUNT; i++) pthread_mutex_lock(&locks[i].mutex);
 }

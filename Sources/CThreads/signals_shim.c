@@ -42,7 +42,7 @@ static void record(struct slot *slot, int writing_end, int number, const siginfo
         signal.process = info->si_pid;
         signal.user = info->si_uid;
     }
-    // So short a write to a pipe is either complete or refused.
+    // A write of so few bytes to a pipe is either complete or refused.
     ssize_t written;
     do written = write(writing_end, &signal, sizeof signal);
     while (written < 0 && errno == EINTR);
@@ -140,7 +140,7 @@ void runloops_signal_stop(int number) {
     atomic_store(&slot->writing_end, -1);
     // In a forked child the count may include a handler of a thread that only the parent has.
     if (getpid() != slot->owner) return;
-    // The pipe is closed next, and another descriptor may get its number at once.
+    // The pipe is closed next, and another descriptor may get its number immediately.
     wait_for_handlers(slot);
 }
 

@@ -200,8 +200,8 @@ int runloops_transfer_begin(
     }
     CURLcode code = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->name);
     if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_URL, request->url);
-    // With this option, a transfer waits until it is known if a connection can be shared. With TLS, that is known before the first
-    // request. Without TLS, libcurl waits for the first answer, which may take forever.
+    // With this option, a transfer waits until libcurl knows if a connection can be shared. With TLS, libcurl knows that before the
+    // first request. Without TLS, it waits for the first answer, which may take forever.
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, request->shares_connection ? 1L : 0L);
     if (code != CURLE_OK) return code;
     return curl_multi_add_handle(transfers->multi, easy) == CURLM_OK ? CURLE_OK : CURLE_OUT_OF_MEMORY;

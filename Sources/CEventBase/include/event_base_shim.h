@@ -6,7 +6,7 @@ struct event;
 struct event_base;
 struct event_config;
 
-/// Makes a base, as `event_base_new_with_config` does, but returns where libevent would end the process.
+/// Makes a base, as `event_base_new_with_config` does, but returns even in cases in which libevent would end the process.
 ///
 /// Returns NULL with `errno` if the base cannot be made. `*was_left` is true if libevent would have ended the process: the
 /// epoll set and the memory that it had by then are leaked.
@@ -23,9 +23,9 @@ int runloops_find_epoll_set(int first, int second);
 /// Adds an event of a descriptor to its base, as `event_add` does, and lets its callback get everything that the kernel
 /// reports.
 ///
-/// libevent turns an error or a hang-up into readiness to read and to write, and gives a callback only the part that its event asks
-/// for. So an event for reading could not tell an error from data. After this call, the callback gets both parts; the kernel is
-/// asked for no more than before.
+/// libevent turns an error or a hang-up into readiness to read and to write, and gives a callback only the part of that readiness
+/// that its event asks for. So a callback for reading could not tell an error from data. After this call, the callback gets both
+/// parts. The kernel is asked for no more than before.
 int runloops_watch_event(struct event *event);
 
 /// Removes an event from its base, as `event_del` does.

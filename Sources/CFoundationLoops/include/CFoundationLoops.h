@@ -25,7 +25,7 @@ runloops_foundation_link *_Nullable runloops_foundation_observe(
 /// Starts or stops watching the descriptor in the common modes.
 void runloops_foundation_watch(runloops_foundation_link *_Nonnull link, bool watches);
 
-/// Makes the next wait of the loop end at once.
+/// Makes the next wait of the loop end immediately.
 void runloops_foundation_wake(runloops_foundation_link *_Nonnull link);
 
 /// Serves the default mode once, without waiting. Returns true if it handled a source; more sources may then be ready.

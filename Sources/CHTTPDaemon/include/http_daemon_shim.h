@@ -11,7 +11,7 @@
 struct runloops_daemon;
 /// A connection of a daemon, which has one request at a time.
 struct runloops_link;
-/// An answer that is sent, or will be.
+/// An answer to a request.
 struct runloops_answer;
 /// A connection that has left HTTP, until it is released.
 struct runloops_upgraded;
@@ -27,15 +27,15 @@ enum runloops_end {
 
 /// The functions that a daemon calls during `runloops_daemon_run` and `runloops_daemon_free`.
 struct runloops_daemon_callbacks {
-    /// Called with a new connection. Returns the pointer that stands for it.
+    /// Called with a new connection. Returns the pointer that later calls get as `connection`.
     void *(*opened)(struct runloops_link *link, void *context);
     /// Called when a connection is closed.
     void (*closed)(void *connection, void *context);
-    /// Called when the first line of a request was received. Returns the pointer that stands for the request.
+    /// Called when the first line of a request was received. Returns the pointer that later calls get as `request`.
     void *(*began)(void *connection, const char *target);
-    /// Called to continue a request. First with no bytes, when the header is complete; then with bytes of the body, of which it
-    /// takes the first ones, and sets `*count` to the number that it leaves; finally with no bytes again, until it answers. Returns
-    /// false to close the connection.
+    /// Called to continue a request: first with no bytes, when the header is complete; then with bytes of the body; finally with no
+    /// bytes again, until the request is answered. The function takes the first bytes, sets `*count` to the number of bytes that it
+    /// leaves, and returns false to close the connection.
     bool (*proceed)(void *request, const char *method, const char *version, const void *bytes, size_t *count);
     /// Called when a connection leaves HTTP, with its socket and the bytes that were received already.
     void (*upgraded)(
@@ -77,7 +77,7 @@ int runloops_daemon_stop_accepting(struct runloops_daemon *daemon);
 void runloops_link_suspend(struct runloops_link *link);
 void runloops_link_resume(struct runloops_link *link);
 int runloops_link_socket(struct runloops_link *link);
-/// The number of bytes that have arrived at a socket and that were not received; -1 if it is not known.
+/// The number of bytes that have arrived at a socket and were not received; -1 if the number is not known.
 int runloops_socket_unread(int socket);
 /// True if the peer of a socket has ended its stream, or the connection is broken.
 bool runloops_socket_is_at_end(int socket);
@@ -91,15 +91,15 @@ void runloops_link_fields(
     struct runloops_link *link,
     void (*visit)(void *context, const char *name, size_t name_count, const char *value, size_t value_count),
     void *context);
-/// Sends an answer, when the daemon asks about the request. Returns false if that is not possible.
+/// Sends an answer. Call it only inside `proceed` of the request. Returns false if that is not possible.
 bool runloops_link_answer(struct runloops_link *link, unsigned status, struct runloops_answer *answer);
 
 /// Makes an answer whose body is copied; NULL if there is no memory.
 struct runloops_answer *runloops_answer_new(const void *bytes, size_t count);
 
 enum { runloops_body_later = 0, runloops_body_end = -1, runloops_body_failed = -2 };
-/// Called for bytes of a body. Returns their number or one of the values above; if it returns 0, it must have suspended the
-/// connection.
+/// Called to get bytes of a body. Returns their number or one of the values above. A function that returns 0 must have suspended
+/// the connection.
 typedef long (*runloops_read_body)(void *context, void *room, size_t capacity);
 /// Makes an answer whose body is produced while it is sent; NULL if there is no memory. `count` is -1 if it is not known.
 struct runloops_answer *runloops_answer_new_stream(
@@ -114,5 +114,5 @@ void runloops_answer_free(struct runloops_answer *answer);
 /// Closes the daemon's descriptor of a connection that has left HTTP. Duplicates stay open.
 void runloops_upgraded_release(struct runloops_upgraded *upgraded);
 
-/// The number of bytes of a regular file after its offset; -1 for another kind of file, or with errno.
+/// The number of bytes of a regular file after its offset; -1 if the file is of another kind, or with errno if a call fails.
 int64_t runloops_body_size(int descriptor);

@@ -13,8 +13,8 @@ void runloops_number_file_unmap(uint64_t *number);
 /// Stores a number, little-endian, after everything that this thread has stored before (release ordering).
 void runloops_number_file_store(uint64_t *number, uint64_t value);
 
-/// Maps the number of a file of another process, to be read at any time. Never waits: it refuses any descriptor but that of a
-/// memory file whose size cannot shrink, and then returns NULL.
+/// Maps the number of a file of another process, to be read at any time. Never waits: it returns NULL for any descriptor that does
+/// not refer to a memory file whose size cannot shrink.
 const uint64_t *runloops_number_file_map(int descriptor);
 
 /// Unmaps a number that `runloops_number_file_map` has mapped.

@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// TLS for streams, with OpenSSL 3. OpenSSL's options are macros, and its sockets raise SIGPIPE; Swift can use neither.
+// TLS for streams, with OpenSSL 3. OpenSSL's options are macros, which Swift cannot use, and its own functions for sockets may
+// raise SIGPIPE.
 
 /// A certificate with its chain and its private key.
 struct runloops_tls_identity;
@@ -30,7 +31,7 @@ enum runloops_tls_problem {
 enum { runloops_tls_text = 256 };
 
 /// Makes an identity from PEM: certificates, the first of which is its own, and a key. On failure, returns NULL, with the problem
-/// and the words of OpenSSL.
+/// and OpenSSL's text for it.
 struct runloops_tls_identity *runloops_tls_identity(
     const void *certificates, size_t certificates_count, const void *key, size_t key_count, const char *passphrase,
     enum runloops_tls_problem *problem, char words[runloops_tls_text]);
@@ -47,16 +48,16 @@ struct runloops_tls_settings {
     bool is_server;
     /// At least one of them is true.
     bool takes_tls12, takes_tls13;
-    /// May be NULL.
+    /// The identity; NULL for none.
     const struct runloops_tls_identity *identity;
-    /// NULL for that of the system.
+    /// The trusted issuers; NULL for those of the system.
     const struct runloops_tls_trust *trust;
     /// The names of protocols, each after its length.
     const void *protocols;
     size_t protocols_count;
-    /// For the server: the client's certificate.
+    /// For the server: whether it asks for, or requires, the client's certificate.
     enum runloops_tls_asking asking;
-    /// For the server: true if a client is refused that asks for a name that was not added.
+    /// For the server: true if it refuses a client that asks for a name that was not added.
     bool refuses_names;
     long session_seconds;
     /// For the server: the number of tickets that a client gets; for the client: 0 if no session is kept.
@@ -79,13 +80,13 @@ void runloops_tls_free_context(struct runloops_tls_context *context);
 struct runloops_tls_stream *runloops_tls_stream(struct runloops_tls_context *context);
 void runloops_tls_free_stream(struct runloops_tls_stream *stream);
 
-/// Sets the name that a client asks for, and that the server's certificate must have: of a host, or a numeric address. Returns
-/// false if it cannot be a name.
+/// Sets the host name or numeric address that the server's certificate must have. The client also asks the server for a host name,
+/// but not for a numeric address. Returns false if the text cannot be a name.
 bool runloops_tls_expect(struct runloops_tls_stream *stream, const char *name);
 
 /// Offers a session to resume.
 void runloops_tls_offer_session(struct runloops_tls_stream *stream, void *session);
-/// Takes the latest session that can be resumed; NULL if there is no new one since the last call.
+/// Takes the latest session that can be resumed, which the caller then owns; NULL if there was no new one since the last call.
 void *runloops_tls_take_session(struct runloops_tls_stream *stream);
 void runloops_tls_free_session(void *session);
 bool runloops_tls_is_resumable(const void *session);
@@ -128,10 +129,11 @@ long runloops_tls_flush(struct runloops_tls_stream *stream);
 /// Discards encrypted bytes that the kernel has not accepted.
 void runloops_tls_discard(struct runloops_tls_stream *stream);
 
-/// Adds the notice of the end to the bytes that are to be sent; sending on the socket ends with it.
+/// Adds the notice of the end to the bytes that are to be sent. Sending on the socket ends after the notice.
 void runloops_tls_end(struct runloops_tls_stream *stream);
 
-/// Ends sending on the socket, and discards bytes that have arrived, so that an alert is not lost by a reset.
+/// Ends sending on the socket, and discards bytes that have arrived, so that no alert is lost because the kernel resets the
+/// connection.
 void runloops_tls_drain(int socket);
 
 int runloops_tls_error(const struct runloops_tls_stream *stream);

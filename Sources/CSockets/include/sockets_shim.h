@@ -31,14 +31,14 @@ struct runloops_peer {
 /// Opens a socket that keeps packet boundaries, close-on-exec. Returns -1 with errno.
 int runloops_socket(bool is_non_blocking);
 
-/// Opens two such sockets that are connected, non-blocking. Returns -1 with errno.
+/// Opens two connected sockets that keep packet boundaries, non-blocking and close-on-exec. Returns -1 with errno.
 int runloops_socket_pair(int ends[2]);
 
 /// Binds a socket to a path, or to an abstract name. Returns -1 with errno.
 int runloops_bind(int socket, const char *name, size_t length, bool is_abstract);
 
-/// Connects a socket to a path, or to an abstract name, and waits for room at most for the given time; 0 waits forever. Returns
-/// -1 with errno.
+/// Connects a socket to a path, or to an abstract name, and waits for room in the listener's backlog for at most the given time; 0
+/// waits forever. Returns -1 with errno.
 int runloops_connect(int socket, const char *name, size_t length, bool is_abstract, int64_t microseconds);
 
 /// Makes a socket blocking. Returns -1 with errno.
@@ -70,14 +70,14 @@ long runloops_send(
 /// Returns -1 with errno, and nothing open.
 ///
 /// If `permitted` is 0 or more, the function peeks at the packet before it receives the packet, at the price of a system call, and
-/// leaves a packet with more descriptors in the queue. It then closes no descriptor. If `permitted` is -1, the function receives at
-/// once, and the kernel closes the descriptors that this process cannot open, on the calling thread. Only one thread may receive
-/// from the socket at a time.
+/// leaves a packet with more descriptors in the queue. In this case, no descriptor is closed. If `permitted` is -1, the function
+/// receives without a peek, and the kernel closes the descriptors that this process cannot open, on the calling thread. Only one
+/// thread may receive from the socket at a time.
 int runloops_receive(
     int socket, bool waits, int permitted, void *buffer, size_t capacity,
     int descriptors[runloops_most_descriptors], struct runloops_packet *packet);
 
-/// True if a socket that was shut down has nothing left to read, so that closing it closes nothing else.
+/// True if a socket that was shut down has nothing left to read, so that closing the socket closes no descriptors of packets.
 bool runloops_is_drained(int socket);
 
 /// The number of descriptors that this process may have open: its soft limit.

@@ -42,7 +42,7 @@ bool runloops_host_of_address(const void *address, unsigned length, char text[ru
 /// bits. A host may use any address of that network.
 bool runloops_peer_key(const void *address, unsigned length, uint8_t key[16]);
 
-/// The place of the path, or of the abstract name, in the address of a Unix socket.
+/// The offset of the path, or of the abstract name, in the address of a Unix socket.
 unsigned runloops_path_offset(void);
 
 /// Resolves a name. Blocks. Fills at most `capacity` addresses of `runloops_address_capacity` bytes each, and their lengths.
@@ -66,7 +66,7 @@ struct runloops_listen_options {
 int runloops_listen(
     const void *address, unsigned length, struct runloops_listen_options options, const char **call);
 
-/// Locks the directory of a path, so that only one listener at a time replaces the file of one that has ended. Returns its
+/// Locks the directory of a path, so that only one listener at a time replaces the file of a listener that has ended. Returns its
 /// descriptor, which holds the lock until it is closed; -1 if the directory cannot be opened. Waits for the lock for at most a
 /// second, and then continues without it.
 int runloops_lock_directory_of(const char *path);
@@ -87,14 +87,15 @@ int runloops_take_error(int socket);
 int runloops_own_address(int socket, void *address, unsigned *length);
 int runloops_peer_address(int socket, void *address, unsigned *length);
 
-/// True if a descriptor is a stream socket, and if it listens.
+/// True if a descriptor is a stream socket.
 bool runloops_is_stream(int descriptor);
+/// True if a descriptor is a socket that listens.
 bool runloops_listens(int descriptor);
 
 /// Makes a descriptor non-blocking. Returns -1 with errno.
 int runloops_make_non_blocking(int descriptor);
 
-/// Makes a socket send each write at once. Errors are ignored, because a Unix socket always sends at once.
+/// Makes a socket send each write immediately. Errors are ignored, because a Unix socket always does that.
 void runloops_send_without_delay(int socket);
 
 /// Makes the kernel probe the peer of an idle TCP connection (keep-alive).

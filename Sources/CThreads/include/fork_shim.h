@@ -21,8 +21,8 @@ static inline bool runloops_was_forked(void) { return runloops_process_flags() &
 static inline bool runloops_records(void) { return runloops_process_flags() & RUNLOOPS_RECORDS; }
 static inline bool runloops_records_everything(void) { return runloops_process_flags() & RUNLOOPS_RECORDS_EVERYTHING; }
 
-/// Sets the flags of a recorder that begins, or has ended. Not to be called from two threads at once, nor in a child that was
-/// forked after `runloops_watch_forks`. A forked child records nothing until it begins to record again.
+/// Sets the flags of a recorder that begins, or has ended. Must not be called by two threads at the same time, nor in a child that
+/// was forked after `runloops_watch_forks`. A forked child records nothing until it begins to record again.
 void runloops_begin_recording(bool everything);
 void runloops_end_recording(void);
 

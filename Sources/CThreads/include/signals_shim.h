@@ -5,7 +5,7 @@
 
 /// A caught signal, in the form in which a signal handler passes it to a loop.
 struct runloops_signal {
-    /// Its number; 0 for a record that stands for signals for which the pipe had no room.
+    /// The number of the signal; 0 for a record that stands for signals for which the pipe had no room.
     int32_t number;
     /// True if a process has sent it: the next two members name the process and its user.
     int32_t has_sender;
@@ -34,7 +34,8 @@ void runloops_signal_close(const struct runloops_signal_descriptors *descriptors
 
 /// Installs the handler for a signal: it writes a `runloops_signal` to the pipe for each signal that arrives.
 ///
-/// Returns 0, an errno, or RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE. Not to be called from two threads at once for the same number.
+/// Returns 0, an errno, or RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE. Must not be called by two threads at the same time for the same
+/// number.
 int runloops_signal_start(int number, int writing_end);
 
 /// Restores the previous action of the signal, unless other code has replaced the handler since.

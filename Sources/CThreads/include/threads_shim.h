@@ -73,11 +73,11 @@ void runloops_heavy_fence(void);
 /// True on the process's first thread.
 bool runloops_is_main_thread(void);
 
-/// The system's number of the calling thread: a system call.
+/// The system's number of the calling thread. This takes a system call.
 int runloops_thread_id(void);
 
-/// The number of processors that the process was allowed when it started, even if its threads were confined to fewer since; 1 if
-/// the kernel does not report it.
+/// The number of processors that the process was allowed when it started, even if its threads have since been confined to fewer; 1
+/// if the kernel does not report it.
 int runloops_usable_processors(void);
 
 /// Confines the calling thread to processors, given by number. Returns an errno, or 0.

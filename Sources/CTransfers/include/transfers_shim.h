@@ -12,7 +12,7 @@ struct runloops_transfers;
 /// One transfer: an easy handle, with the parts of its request that it must keep.
 struct runloops_transfer;
 
-/// Called when libcurl wants a descriptor watched; if both are false, no longer watched.
+/// Called when libcurl wants a descriptor watched or, if both Booleans are false, no longer watched.
 typedef void (*runloops_watch)(int descriptor, bool read, bool write, void *context);
 /// Called with the milliseconds to libcurl's next deadline; -1 for none.
 typedef void (*runloops_alarm)(long milliseconds, void *context);
@@ -20,14 +20,14 @@ typedef void (*runloops_alarm)(long milliseconds, void *context);
 typedef bool (*runloops_take_header)(const void *bytes, size_t count, void *context);
 
 enum runloops_taking { runloops_taken, runloops_hold, runloops_refused };
-/// Called with bytes of the body: takes them all, holds them back until the transfer is resumed, or refuses them, which ends the
-/// transfer.
+/// Called with bytes of the body. The result says that the function has taken them all, that libcurl is to hold them back until the
+/// transfer is resumed, or that they are refused, which ends the transfer.
 typedef enum runloops_taking (*runloops_take_body)(const void *bytes, size_t count, void *context);
 
 enum { runloops_read_wait = -1, runloops_read_failed = -2 };
-/// Called for bytes of the request's body. Returns their number, 0 at the end, or one of the values above.
+/// Called to get bytes of the request's body. Returns their number, 0 at the end, or one of the values above.
 typedef long (*runloops_give_body)(void *bytes, size_t capacity, void *context);
-/// Called to give the body from its beginning once more. Returns false if that is not possible.
+/// Called to go back to the beginning of the request's body. Returns false if that is not possible.
 typedef bool (*runloops_rewind)(void *context);
 
 struct runloops_callbacks {
@@ -59,7 +59,7 @@ struct runloops_settings {
 struct runloops_request {
     const char *url;
     enum runloops_method method;
-    /// The name of another method.
+    /// The name of the method, if it is another one; otherwise NULL.
     const char *name;
     enum runloops_body body;
     /// The bytes of a copied body.
@@ -92,7 +92,7 @@ enum runloops_result {
     runloops_other_result,
 };
 
-/// Initializes libcurl, once in a process. Returns false if it cannot be used.
+/// Initializes libcurl. Call it once in a process. Returns false if it cannot be used.
 bool runloops_transfers_prepare(void);
 
 /// Makes a multi handle; NULL if there is no memory. `total` is 0 for no limit.
@@ -103,7 +103,7 @@ void runloops_transfers_free(struct runloops_transfers *transfers);
 
 /// Lets libcurl work on a descriptor or, if it is -1, on everything that is due.
 void runloops_transfers_act(struct runloops_transfers *transfers, int descriptor, bool read, bool write, bool error);
-/// Takes the next transfer that is complete: its context, with libcurl's code; NULL if there is none.
+/// Takes the next complete transfer from libcurl. Returns its context, and sets `*code` to libcurl's code; NULL if there is none.
 void *runloops_transfers_next(struct runloops_transfers *transfers, int *code);
 
 /// Makes an easy handle with the settings of its client; NULL if there is no memory or libcurl refuses a setting.
@@ -122,13 +122,14 @@ void runloops_transfer_end(struct runloops_transfer *transfer, struct runloops_t
 int runloops_transfer_resume(struct runloops_transfer *transfer);
 /// Makes the next request of a redirect use the method that libcurl chooses, not the name that was given.
 void runloops_transfer_forget_method(struct runloops_transfer *transfer);
-/// A number that differs when bytes were sent or received; -1 before the request is sent.
+/// A number that changes when bytes are sent or received; -1 before the request is sent.
 int64_t runloops_transfer_progress(struct runloops_transfer *transfer);
-/// The URL of the last answer, and the words for the last error; both belong to the transfer.
+/// The URL of the last answer, and the text for the last error. Both strings belong to the transfer.
 const char *runloops_transfer_url(struct runloops_transfer *transfer);
 const char *runloops_transfer_words(struct runloops_transfer *transfer, int code);
-/// The kind of a code of libcurl. `is_redirected` is true if an answer has redirected the request.
+/// The kind of result that a code of libcurl means. `is_redirected` is true if an answer has redirected the request.
 enum runloops_result runloops_transfer_result(int code, bool is_redirected);
 
-/// The number of bytes of a regular file after its offset, which is `*offset`; -1 for another kind of file, or with errno.
+/// The number of bytes of a regular file after its offset, which is `*offset`; -1 if the file is of another kind, or with errno if
+/// a call fails.
 int64_t runloops_file_rest(int descriptor, bool *is_regular, int64_t *offset);
