@@ -22,7 +22,7 @@ int runloops_socket_pair(int ends[2]) {
     return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends);
 }
 
-/// Writes an address, and returns its length; 0 if it has no room for the name, with errno.
+/// Writes an address, and returns its length; 0 with errno if the address has no room for the name.
 static socklen_t make_address(struct sockaddr_un *address, const char *name, size_t length, bool is_abstract) {
     // A path ends with a zero, and an abstract name begins with one. The zero has to fit, too.
     if (length == 0 || length + 1 > sizeof(address->sun_path)) {

@@ -1,6 +1,6 @@
 public import RunLoops
 
-/// An HTTP client whose transfers a loop serves while it runs in a given mode.
+/// An HTTP client whose transfers a loop serves while the loop runs in a given mode.
 ///
 /// ```swift
 /// let client = try HTTPClient(loop: .current, mode: .default)

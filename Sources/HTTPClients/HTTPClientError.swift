@@ -16,7 +16,7 @@ public enum HTTPClientError: Error, Hashable, Sendable {
     case notConnected(String)
     /// The transfer has exceeded a time limit.
     case timedOut(Timeout)
-    /// TLS could not be set up, or failed.
+    /// TLS could not be set up, or failed later.
     case tlsFailed(String)
     /// The server's certificate is not valid: for example, it has expired, is not trusted, or belongs to another host.
     case certificateRejected(String)

@@ -38,7 +38,7 @@ public struct HTTPRequest: Hashable, Sendable {
     public enum Body: Hashable, Sendable {
         /// No body.
         case none
-        /// These bytes.
+        /// A body with these bytes.
         case bytes([UInt8])
         /// The bytes that your code writes while the transfer runs.
         ///

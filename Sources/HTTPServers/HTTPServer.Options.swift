@@ -77,7 +77,7 @@ extension HTTPServer {
     public struct Statistics: Hashable, Sendable {
         /// The number of connections that were accepted.
         public internal(set) var connections = 0
-        /// The number of requests whose header or first line was received.
+        /// The number of requests whose first line was received.
         public internal(set) var requests = 0
         /// The number of requests that the server itself has refused, because they broke the rules of HTTP or exceeded a limit.
         public internal(set) var refusedRequests = 0

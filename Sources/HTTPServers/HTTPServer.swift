@@ -4,7 +4,7 @@ internal import Glibc
 public import RunLoops
 public import Streams
 
-/// An HTTP server whose connections a loop serves while it runs in a given mode.
+/// An HTTP server whose connections a loop serves while the loop runs in a given mode.
 ///
 /// ```swift
 /// let server = try HTTPServer(.tcp(port: 8080), loop: .current) { exchange in

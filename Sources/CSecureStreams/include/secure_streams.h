@@ -55,7 +55,7 @@ struct runloops_tls_settings {
     /// The names of protocols, each after its length.
     const void *protocols;
     size_t protocols_count;
-    /// For the server: whether it asks for, or requires, the client's certificate.
+    /// For the server: the request for the client's certificate.
     enum runloops_tls_asking asking;
     /// For the server: true if it refuses a client that asks for a name that was not added.
     bool refuses_names;

@@ -70,9 +70,9 @@ long runloops_send(
 /// Returns -1 with errno, and nothing open.
 ///
 /// If `permitted` is 0 or more, the function peeks at the packet before it receives the packet, at the price of a system call, and
-/// leaves a packet with more descriptors in the queue. In this case, no descriptor is closed. If `permitted` is -1, the function
-/// receives without a peek, and the kernel closes the descriptors that this process cannot open, on the calling thread. Only one
-/// thread may receive from the socket at a time.
+/// leaves a packet with more descriptors than `permitted` in the queue. In this case, no descriptor is closed. If `permitted` is
+/// -1, the function receives without a peek, and the kernel closes the descriptors that this process cannot open, on the calling
+/// thread. Only one thread may receive from the socket at a time.
 int runloops_receive(
     int socket, bool waits, int permitted, void *buffer, size_t capacity,
     int descriptors[runloops_most_descriptors], struct runloops_packet *packet);

@@ -15,7 +15,7 @@ extern unsigned char runloops_flags;
 
 static inline unsigned char runloops_process_flags(void) { return __atomic_load_n(&runloops_flags, __ATOMIC_RELAXED); }
 
-/// True if this process was forked by one that had loops.
+/// True if this process was forked by a process that had loops.
 static inline bool runloops_was_forked(void) { return runloops_process_flags() & RUNLOOPS_FORKED; }
 
 static inline bool runloops_records(void) { return runloops_process_flags() & RUNLOOPS_RECORDS; }

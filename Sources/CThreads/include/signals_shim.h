@@ -19,7 +19,7 @@ struct runloops_signal_descriptors {
     int ready;
     /// The pipe that the signal handler writes to.
     int reading_end, writing_end;
-    /// Reads signals that every thread blocks, which no handler ever gets.
+    /// The signalfd of signals that every thread blocks, which no handler ever gets.
     int pending;
 };
 

@@ -89,7 +89,7 @@ final class TransferSet {
         updateDeadline()
     }
 
-    /// Sets the source's deadline to the earliest one.
+    /// Sets the source's deadline to the earlier one of libcurl's and that of the idle check.
     func updateDeadline() {
         if isServing { return }
         if !queue.isEmpty {

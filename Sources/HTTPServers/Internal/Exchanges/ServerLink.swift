@@ -39,7 +39,7 @@ final class ServerLink {
         wait = .header(until: date)
     }
 
-    /// Checks whether the client has exceeded a time limit.
+    /// Checks the time limit of the client.
     ///
     /// - Parameters:
     ///   - now: The current moment.
