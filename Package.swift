@@ -186,6 +186,7 @@ let package = Package(
         .target(name: "CForking", path: "Tests/CForking"),
         .target(name: "CFaults", path: "Tests/CFaults"),
         .target(name: "CLines", path: "Tests/CLines"),
+        .target(name: "CTraps", dependencies: ["CLibCurl"], path: "Tests/CTraps"),
         .target(
             name: "TestSupport", dependencies: ["RunLoops", "CAllocations", "CForking", "CFaults"],
             path: "Tests/TestSupport",
@@ -268,7 +269,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "HTTPClientsTests",
-            dependencies: ["HTTPClients", "RunLoops", "TestSupport", "TestExpectations", "CFaults"],
+            dependencies: [
+                "HTTPClients", "RunLoops", "TestSupport", "TestExpectations", "CFaults", "CTraps",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPServersTests",

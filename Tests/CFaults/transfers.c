@@ -7,14 +7,18 @@
 
 #include "next.h"
 
-// Options that cure traps of libcurl can be withheld, to show that the trap is there without them.
+// Options that cure traps of libcurl can be withheld, to show that the trap is there without them; and calls that libcurl refuses are
+// counted.
 
 static int withheld;
 static __thread unsigned dispositions __attribute__((tls_model("initial-exec")));
+static __thread unsigned refused_calls __attribute__((tls_model("initial-exec")));
 
 void faults_withhold_option(int option) { __atomic_store_n(&withheld, option, __ATOMIC_RELAXED); }
 
 unsigned faults_pipe_dispositions(void) { return dispositions; }
+
+unsigned faults_refused_multi_calls(void) { return refused_calls; }
 
 #pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
 
@@ -30,6 +34,24 @@ int curl_easy_setopt(void *easy, int option, ...) {
         __atomic_store_n(&next, dlsym(RTLD_NEXT, "curl_easy_setopt"), __ATOMIC_RELEASE);
     return next(easy, option, argument);
 }
+
+/// `CURLM_RECURSIVE_API_CALL`.
+enum { is_recursive = 8 };
+
+#define COUNT_REFUSALS(function, parameters, ...) \
+    int function parameters { \
+        static int(*next) parameters; \
+        if (!__atomic_load_n(&next, __ATOMIC_ACQUIRE)) \
+            __atomic_store_n(&next, dlsym(RTLD_NEXT, #function), __ATOMIC_RELEASE); \
+        int code = next(__VA_ARGS__); \
+        if (code == is_recursive) refused_calls += 1; \
+        return code; \
+    }
+
+COUNT_REFUSALS(curl_multi_add_handle, (void *multi, void *easy), multi, easy)
+COUNT_REFUSALS(curl_multi_remove_handle, (void *multi, void *easy), multi, easy)
+COUNT_REFUSALS(
+    curl_multi_socket_action, (void *multi, int socket, int events, int *running), multi, socket, events, running)
 
 int sigaction(int number, const struct sigaction *restrict action, struct sigaction *restrict old) {
     static __typeof__(&sigaction) next;
