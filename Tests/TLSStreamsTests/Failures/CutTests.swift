@@ -8,76 +8,14 @@ import Testing
 
 /// A TLS stream that is cut, changed or slow ends with a cause, and is never mistaken for a complete one.
 @Suite struct CutTests {
-    /// A relay between a client and a server, each with its own pair of sockets, whose bytes the test's thread moves.
-    private final class Relay {
-        let pair: SecurePair
-        private var near: (client: CInt, server: CInt)
-        /// The numbers of bytes that were moved to the server and to the client.
-        private(set) var moved = (0, 0)
-
-        init(_ options: Connection.Options = .init()) throws {
-            let (server, client) = (try Loopback.pair(), try Loopback.pair())
-            pair = try SecurePair(options: options, (server.0, client.0))
-            near = (client.1, server.1)
-        }
-
-        deinit { cut() }
-
-        /// Moves the available bytes in both directions, up to a total for each direction.
-        func move(toServer: Int, toClient: Int, change: (inout [UInt8]) -> Void = { _ in }) throws {
-            moved.0 += try Relay.copy(near.client, near.server, toServer - moved.0, change)
-            moved.1 += try Relay.copy(near.server, near.client, toClient - moved.1, change)
-        }
-
-        private static func copy(
-            _ from: CInt, _ to: CInt, _ most: Int, _ change: (inout [UInt8]) -> Void
-        )
-            throws -> Int
-        {
-            if from < 0 || most <= 0 { return 0 }
-            guard var bytes = try? Loopback.read(from, atMost: min(most, 65_536)) else { return 0 }
-            change(&bytes)
-            return try Loopback.write(bytes, to: to)
-        }
-
-        func cut() {
-            if near.client < 0 { return }
-            close(near.client)
-            close(near.server)
-            near = (-1, -1)
-        }
-    }
-
-    /// Moves bytes and runs the loop until there are no more bytes to move.
-    private func settle(_ relay: Relay, _ loop: RunLoop, toServer: Int = .max, toClient: Int = .max)
-        throws
-    {
-        var rounds = 0
-        while rounds < 3 {
-            let before = relay.moved
-            loop.pass()
-            try relay.move(toServer: toServer, toClient: toClient)
-            rounds = before == relay.moved ? rounds + 1 : 0
-        }
-    }
-
-    private func begin(_ loop: RunLoop, _ options: Connection.Options = .init()) throws -> Relay {
-        let relay = try Relay(options)
-        relay.pair.client.write("question\n")
-        relay.pair.server.onFrame(.lines()) { connection, line in connection.write("answer\n") }
-        relay.pair.clientCalls.watch(relay.pair.client)
-        try relay.pair.add(to: loop)
-        return relay
-    }
-
     private static func isBroken(_ calls: Calls) -> Bool {
         calls.error?.cause == .truncated || calls.reason == .reset
     }
 
     @Test func `a stream that is cut at any byte is truncated on both sides`() throws {
         try onLoopThread { loop in
-            let whole = try begin(loop)
-            try settle(whole, loop)
+            let whole = try Relay(loop)
+            try whole.settle()
             #expect(whole.pair.clientCalls.list == ["connected", "answer"])
             let (toServer, toClient) = whole.moved
             whole.cut()
@@ -87,9 +25,9 @@ import Testing
             for (count, isToServer) in (0..<toServer).map({ ($0, true) })
                 + (0..<toClient).map({ ($0, false) })
             {
-                let relay = try begin(loop)
-                try settle(
-                    relay, loop, toServer: isToServer ? count : .max, toClient: isToServer ? .max : count)
+                let relay = try Relay(loop)
+                try relay.settle(
+                    toServer: isToServer ? count : .max, toClient: isToServer ? .max : count)
                 relay.cut()
                 relay.pair.finish(loop)
                 #expect(
@@ -104,8 +42,8 @@ import Testing
 
     @Test func `a byte that is changed on its way ends the connection, and is not delivered`() throws {
         try onLoopThread { loop in
-            let relay = try begin(loop)
-            try settle(relay, loop)
+            let relay = try Relay(loop)
+            try relay.settle()
             relay.pair.server.write("changed\n")
             loop.pass()
             try relay.move(toServer: .max, toClient: .max) { $0[$0.count - 1] ^= 1 }
@@ -124,7 +62,7 @@ import Testing
         throws
     {
         try onLoopThread { loop in
-            let slow = try begin(loop)
+            let slow = try Relay(loop)
             var bytes = (0, 0)
             let end = ContinuousClock.Instant.hang
             while slow.pair.clientCalls.list.count < 2, .now < end {
@@ -137,7 +75,7 @@ import Testing
             var options = Connection.Options()
             options.connectTimeout = .milliseconds(50)
             let start = ContinuousClock.now
-            let stopped = try begin(loop, options)
+            let stopped = try Relay(loop, options)
             try stopped.move(toServer: 100, toClient: 0)
             stopped.pair.finish(loop)
             #expect(stopped.pair.clientCalls.reason == .timedOut(.connect))

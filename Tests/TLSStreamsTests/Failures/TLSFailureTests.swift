@@ -118,6 +118,31 @@ import Testing
         }
     }
 
+    @Test func `a client with a certificate that has expired`() throws {
+        try check(.certificateExpired, .certificateExpired, foundBy: .server) {
+            (
+                try Certificates.server {
+                    $0.clientCertificates = .required(try TLSTrust(file: Certificates.authority))
+                },
+                try Certificates.client { $0.identity = try Certificates.identity(.expired) }
+            )
+        }
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func `a client without the certificate that is only requested is served`(version: TLSVersion) throws {
+        try onLoopThread { loop in
+            let pair = try SecurePair(
+                server: Certificates.server {
+                    $0.clientCertificates = .requested(try TLSTrust(file: Certificates.authority))
+                }, client: Certificates.client { $0.versions = version...version })
+            pair.client.write("hello\n")
+            try pair.connect(loop)
+            loop.run(until: "the line is there") { pair.serverCalls.list == ["connected", "hello"] }
+            #expect(pair.server.tls?.peerCertificate == nil)
+        }
+    }
+
     @Test func `a name that the server refuses`() throws {
         try check(.unknownServerName, .unknownServerName, foundBy: .server) {
             (try Certificates.server { $0.refusesUnknownNames = true }, try Certificates.client())

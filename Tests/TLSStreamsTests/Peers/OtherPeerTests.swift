@@ -135,11 +135,10 @@ import Testing
 
     // MARK: - Our client
 
-    /// Runs a body with OpenSSL's server, which listens at a port.
-    private func withServer(
-        _ arguments: [String], in directory: String? = nil,
-        _ body: @escaping @Sendable (RunLoop, UInt16) throws -> Void
-    ) throws {
+    /// Starts OpenSSL's server, and waits until it listens at the port.
+    private static func opensslServer(
+        _ arguments: [String], in directory: String? = nil
+    ) throws -> (Tool, port: UInt16) {
         let (probe, port) = try Loopback.listen()
         Loopback.close(probe)
         let tool = try Tool(
@@ -147,16 +146,50 @@ import Testing
             [
                 "s_server", "-accept", "127.0.0.1:\(port)", "-cert", Certificates.path("server.pem"),
                 "-key",
-                Certificates.path("server.key"), "-quiet",
-            ] + arguments, in: directory)
-        defer { tool.stop() }
+                Certificates.path("server.key"),
+            ] + arguments, takesErrors: true, in: directory)
         waitUntil("it listens") {
             guard let socket = try? Loopback.connect(to: port) else { return false }
             defer { Loopback.close(socket) }
             usleep(10_000)
             return Loopback.error(of: socket) == 0 && (try? Loopback.write([], to: socket)) != nil
         }
+        return (tool, port)
+    }
+
+    /// Runs a body with OpenSSL's server, which listens at a port.
+    private func withServer(
+        _ arguments: [String], in directory: String? = nil,
+        _ body: @escaping @Sendable (RunLoop, UInt16) throws -> Void
+    ) throws {
+        let (tool, port) = try OtherPeerTests.opensslServer(["-quiet"] + arguments, in: directory)
+        defer { tool.stop() }
         try onLoopThread { loop in try body(loop, port) }
+    }
+
+    @Test func `a server cannot have a new hand-shake`() throws {
+        try onLoopThread { loop in
+            let (tool, port) = try OtherPeerTests.opensslServer(["-tls1_2"])
+            defer { tool.stop() }
+            let connection = try Connection.connect(
+                to: .tcp(host: "localhost", port: port), tls: Certificates.client())
+            let calls = Calls()
+            calls.watch(connection)
+            connection.write("hello\n")
+            try loop.add(connection, forMode: .default)
+            var text = ""
+            loop.run(until: "the line is there") {
+                text += tool.written()
+                return text.contains("hello\n")
+            }
+            tool.write("r\n")
+            loop.run(until: "it is refused") {
+                text += tool.written()
+                return text.contains("no renegotiation")
+            }
+            loop.run(until: "it has ended") { calls.reason != nil }
+            #expect(calls.list == ["connected", "end"])
+        }
     }
 
     @Test(arguments: ["-tls1_2", "-tls1_3"])
