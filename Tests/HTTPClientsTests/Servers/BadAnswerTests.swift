@@ -60,6 +60,17 @@ import Testing
         for answer in answers { try error(of: answer, BadAnswerTests.isInvalid) }
     }
 
+    @Test func `a second answer to one request is not given to the next request`() throws {
+        try withServer({ exchange in
+            let first = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+            try exchange.send(exchange.path == "/one" ? first + "first" + first + "other" : first + "right")
+        }) { client, server in
+            #expect(client.fetch(server.url("/one")).text == "first")
+            #expect(client.fetch(server.url("/two")).text == "right")
+            #expect(server.connections.count == 2)
+        }
+    }
+
     @Test func `a decompression bomb ends at the limit of the decoded body`() throws {
         // 64 MiB of zeros, compressed to some 64 KiB.
         let bomb = try Tool.python("import gzip,sys; sys.stdout.buffer.write(gzip.compress(bytes(64 << 20)))")

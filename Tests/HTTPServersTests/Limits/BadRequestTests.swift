@@ -165,6 +165,25 @@ import Testing
         }
     }
 
+    @Test func `requests of a client that does not read its answers are held back`() throws {
+        var options = HTTPServer.Options()
+        options.idleTimeout = .seconds(1)
+        let body = [UInt8](repeating: 7, count: 1 << 16)
+        try withServer(
+            options, handler: { $0.respond(HTTPServer.Response(status: 200, body: body)) }
+        ) { server in
+            let client = try Client(server.port)
+            let requests = String(repeating: request("GET /"), count: 100_000)
+            // The server stops to read, and closes the connection when it is idle.
+            #expect(!client.send(requests))
+            let begun = try server.perform { $0.statistics.requests }
+            #expect(begun > 1 && begun < 1_000)
+            let other = try Client(server.port)
+            other.send(request("GET /"))
+            #expect(other.answer().body.utf8.count == body.count)
+        }
+    }
+
     @Test func `a connection beyond the limit waits, and one of a busy address is closed`() throws {
         var options = HTTPServer.Options()
         options.connectionLimit = 3

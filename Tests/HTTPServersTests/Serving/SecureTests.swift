@@ -55,6 +55,25 @@ import Testing
         try directory.remove()
     }
 
+    @Test func `a hand-shake that stops has no more time than a header`() throws {
+        let directory = try ScratchDirectory()
+        var options = try identity(in: directory)
+        options.headerTimeout = .milliseconds(400)
+        try withServer(options) { server in
+            let beginning: [UInt8] = [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]
+            for count in [0, 5, beginning.count] {
+                let start = ContinuousClock.now
+                let client = try Client(server.port)
+                client.send(Array(beginning.prefix(count)))
+                _ = client.rest()
+                #expect(.now - start >= .milliseconds(400))
+            }
+            #expect(try server.perform { $0.statistics.slowConnections } == 3)
+            try expect("Hello, world!", "-k", "https://127.0.0.1:\(server.port)/")
+        }
+        try directory.remove()
+    }
+
     @Test func `a certificate that is none is refused`() throws {
         var options = HTTPServer.Options()
         options.identity = HTTPServer.Identity(certificate: "nonsense", key: "nonsense")
