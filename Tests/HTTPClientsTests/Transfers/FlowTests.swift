@@ -152,12 +152,15 @@ import Testing
                 #expect(differences == 0)
                 // 128 KiB and libcurl's own buffers for each connection, and the memory of the server's hundred threads.
                 #expect(Memory.peak() - before < 200 << 20)
-                // The bound is that of an unoptimised build without a sanitizer. For optimised builds no bound has been
-                // established.
+                // This is processor time of the loop's thread, so other processes do not disturb the measurement. Unoptimised code
+                // takes longer.
                 #if DEBUG
-                    #expect(passes.count > 100)
-                    if !faults_are_slow() { #expect(passes.longest < .milliseconds(50)) }
+                    let limit = Duration.milliseconds(50)
+                #else
+                    let limit = Duration.milliseconds(5)
                 #endif
+                #expect(passes.count > 100)
+                if !faults_are_slow() { #expect(passes.longestOfMost < limit) }
             }
         }
     }
