@@ -26,6 +26,8 @@ public final class HTTPTransfer {
     var place = -1
     /// True while the transfer is in the queue of the transfers that have something to deliver.
     var isQueued = false
+    /// True while the transfer waits for its turn to begin or to continue.
+    var awaitsTurn = false
 
     var state = TransferState()
     var header = HeaderBlock()

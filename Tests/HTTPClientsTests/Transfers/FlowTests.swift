@@ -114,6 +114,21 @@ import Testing
         #expect(alive.count == 0)
     }
 
+    /// Only some transfers begin in one pass; the others wait for their turn.
+    @Test func `of many transfers all begin but the cancelled ones, and all end with their client`() throws {
+        try withServer { client, server in
+            let transfers = (0..<200).map { client.record(HTTPRequest(server.url("/\($0)"))) }
+            for number in stride(from: 1, to: 200, by: 2) { transfers[number].0.cancel() }
+            #expect(client.loop.run(in: .network, until: .hang) == .finished)
+            let paths = server.requests.entries.map { $0.split(separator: " ")[1] }
+            #expect(Set(paths) == Set(stride(from: 0, to: 200, by: 2).map { "/\($0)" }) && paths.count == 100)
+            #expect(transfers.count { $0.1.error == nil && $0.1.hasEnded } == 100)
+            let others = (0..<200).map { _ in client.record(HTTPRequest(server.url("/"))).1 }
+            client.invalidate()
+            #expect(others.allSatisfy { $0.calls == ["end"] && $0.error == .clientInvalidated })
+        }
+    }
+
     @Test func `1,000 parallel downloads of a megabyte arrive whole, and what is stored is bounded`() async {
         // In a process of its own, because other tests use memory, too.
         await #expect(processExitsWith: .success) {

@@ -7,6 +7,7 @@ extension TransferSet {
     func serve() {
         guard let source, unsafe multi != nil else { return }
         isServing = true
+        giveTurns()
         if source.deadlineHasPassed { deadlineHasPassed() }
         deliverQueue()
         // Remaining reports are left for the next pass, so that many transfers do not hold up other inputs of the loop.
@@ -126,7 +127,7 @@ extension TransferSet {
 
     /// Lets libcurl continue a transfer whose bytes it holds back, if all stored bytes were taken.
     func resumeIfEmptied(_ transfer: HTTPTransfer) {
-        if transfer.isHeld && !transfer.state.isPaused && transfer.inbox.isEmpty { resume(transfer) }
+        if isReadyForBytes(transfer) { takeTurn(transfer) }
     }
 
     /// Lets libcurl continue a transfer.

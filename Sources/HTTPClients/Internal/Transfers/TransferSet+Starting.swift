@@ -27,10 +27,7 @@ extension TransferSet {
         configure(transfer)
         // The closure may have cancelled the transfer, or invalidated the client.
         if transfer.transferSet == nil || !isValid { return transfer }
-        do throws(HTTPClientError) { try begin(transfer) } catch {
-            finish(transfer, error)
-            enqueue(transfer)
-        }
+        takeTurn(transfer)
         return transfer
     }
 
@@ -45,7 +42,8 @@ extension TransferSet {
         }
     }
 
-    private func begin(_ transfer: HTTPTransfer) throws(HTTPClientError) {
+    /// Gives a transfer to libcurl.
+    func begin(_ transfer: HTTPTransfer) throws(HTTPClientError) {
         let request = transfer.request
         try RequestLines.check(request)
         guard let handle = unsafe takeHandle() else {

@@ -25,6 +25,10 @@ final class TransferSet {
     private(set) var active: [HTTPTransfer] = []
     /// The transfers that have something to deliver, in order.
     var queue = Deque<HTTPTransfer>()
+    /// The transfers that wait for their turn to begin or to continue, in order.
+    var turns = Deque<HTTPTransfer>()
+    /// The work that transfers may still cause in this pass.
+    var workLeft = TransferSet.workOfPass
     /// Handles that may be used again.
     var spareHandles: [OpaquePointer] = unsafe []
     /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
@@ -92,7 +96,7 @@ final class TransferSet {
     /// Sets the source's deadline to the earlier one of libcurl's and that of the idle check.
     func updateDeadline() {
         if isServing { return }
-        if !queue.isEmpty {
+        if !queue.isEmpty || !turns.isEmpty {
             source?.deadline = .distantPast
         } else if let library = libraryDeadline, let idle = idleDeadline {
             source?.deadline = min(library, idle)
@@ -171,6 +175,7 @@ final class TransferSet {
         }
         unsafe multi = nil
         source = nil
+        turns = []
         while let handle = unsafe spareHandles.popLast() { unsafe runloops_transfer_free(handle) }
         unsafe runloops_transfers_free(ended)
         deliverAll()
