@@ -240,7 +240,8 @@ let package = Package(
         .testTarget(
             name: "DistributedNotificationsTests",
             dependencies: [
-                "DistributedNotifications", "MessagePorts", "RunLoops", "TestSupport", "TestExpectations",
+                "DistributedNotifications", "MessagePorts", "RunLoops", "CFaults", "TestSupport",
+                "TestExpectations",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -92,22 +92,33 @@ package protocol EngineSink: AnyObject {
     ///
     /// - Parameters:
     ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
-    ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. Another epoch means another
-    ///     store, which need not contain anything of the previous one.
-    func state(_ state: ConnectionState, epoch: Epoch?)
+    ///   - epoch: The incarnation that the engine is connected with; nil unless connected. The store of another epoch is
+    ///     another one: nothing that the last one had is known to be in it.
+    ///   - birth: The date at which that store began, in nanoseconds since 1970 by the clock of the posters; nil if it is
+    ///     unknown, or another store cannot have accepted posts since then.
+    func state(_ state: ConnectionState, epoch: Epoch?, birth: Int64?)
 
     /// Reports the progress of this poster's posts.
     ///
     /// - Parameters:
     ///   - accepted: The number up to which the engine has all posts.
     ///   - settled: The number up to which every matching connection has confirmed each post, or was given a gap.
-    func acknowledged(accepted: UInt64, settled: UInt64)
+    ///   - exempt: The number up to which posts do not count against the limits of the center, because the engine limits the
+    ///     accepted posts that are kept; `settled` if it does not.
+    func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64)
 
     /// Reports that posts can be handed over again.
     func room()
 
     /// Delivers the events of a batch, in order.
     func deliver(_ batch: EngineBatch)
+}
+
+extension EngineSink {
+    /// Reports a change of the connection to a store whose date of birth says nothing.
+    package func state(_ state: ConnectionState, epoch: Epoch?) {
+        self.state(state, epoch: epoch, birth: nil)
+    }
 }
 
 /// A maker of engines, which a center calls on the thread of its loop.

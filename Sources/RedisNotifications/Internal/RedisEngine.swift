@@ -140,7 +140,7 @@ final class RedisEngine: Engine {
     }
 
     private func report() {
-        sink?.acknowledged(accepted: posts.accepted, settled: posts.settled)
+        sink?.acknowledged(accepted: posts.accepted, settled: posts.settled, exempt: posts.settled)
         guard settling == nil, let due = posts.due else { return }
         let timer = Timer(timeInterval: max(due - .now, .milliseconds(1)), repeats: false) { [weak self] _ in
             guard let self else { return }

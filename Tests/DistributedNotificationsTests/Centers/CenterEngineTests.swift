@@ -29,6 +29,10 @@ struct CenterEngineTests {
 
         func deliver(_ items: [EngineBatch.Item]) { sink?.deliver(EngineBatch(number: 1, items: items)) }
 
+        func accept(_ number: UInt64) {
+            sink?.acknowledged(accepted: number, settled: number, exempt: number)
+        }
+
         func makeRoom() {
             hasRoom = true
             sink?.room()
@@ -36,10 +40,11 @@ struct CenterEngineTests {
     }
 
     private func center(
-        _ announced: Log<Announcement>, _ made: LoopConfined<FullEngine>
+        _ announced: Log<Announcement>, _ made: LoopConfined<FullEngine>, stall: Duration = .seconds(5)
     ) throws -> DistributedNotificationCenter {
         var options = DistributedNotificationCenter.Options()
         options.keptPosts = 2
+        options.stall = stall
         let engine = DistributedNotificationEngine(name: "full") { _ in
             let engine = FullEngine(announced)
             made.value = engine
@@ -105,6 +110,21 @@ struct CenterEngineTests {
         for _ in 1...2 { try center.post("a", whenFull: .dropOldest) }
         let error = await stage.value(before: .never, timedOut: .timedOut, cancelled: .cancelled) {}
         #expect(error == .dropped)
+        center.invalidate()
+    }
+
+    @Test func `the time without an acknowledgement begins with the first post that has none`() async throws {
+        let made = LoopConfined<FullEngine>()
+        let center = try center(Log<Announcement>(), made, stall: .milliseconds(200))
+        onLoop(center) { made.value?.makeRoom() }
+        try center.post("a")
+        onLoop(center) { made.value?.accept(1) }
+        let start = ContinuousClock.now
+        try center.post("a")
+        for await case .stalled(let since) in center.connectionStates {
+            #expect(since >= start)
+            break
+        }
         center.invalidate()
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import MessagePorts
 import RunLoops
 import TestExpectations
@@ -149,6 +150,7 @@ struct HostileTests {
                     welcome.put(HubMessage.version)
                     welcome.put(UInt64(1))
                     welcome.put(UInt64(2))
+                    welcome.put(Int64(3))
                     do { _ = try port.send(welcome.bytes, id: HubMessage.welcome, to: message.sender) } catch
                     {
                         Issue.record(error)
@@ -168,6 +170,14 @@ struct HostileTests {
     @Test func `a descriptor that is no sealed memory file is no number`() throws {
         let pipe = ReadablePipe()
         #expect(NumberView(pipe.readingEnd) == nil)
+        // The other process could cut a file that is not sealed, and one that is too short ends a reader, too.
+        for size in [8, 7] {
+            let file = try OwnedDescriptor.memory(size: size)
+            #expect(NumberView(file.descriptor) == nil)
+            // F_ADD_SEALS with F_SEAL_SHRINK, which Glibc's module does not have.
+            #expect(fcntl(file.descriptor, 1_033, 2) == 0)
+            #expect((NumberView(file.descriptor) == nil) == (size < 8))
+        }
         let page = NumberPage()
         page.store(41)
         #expect(NumberView(page.descriptor)?.value == 41)

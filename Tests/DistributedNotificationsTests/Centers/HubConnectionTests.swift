@@ -1,3 +1,5 @@
+import CFaults
+import Glibc
 import MessagePorts
 import RunLoops
 import TestExpectations
@@ -95,6 +97,33 @@ struct HubConnectionTests {
             hub.wait()
             poster.invalidate()
             reader.invalidate()
+        }
+    }
+
+    @Test func `a message that the kernel refuses ends the connection, and is sent on the next one`() throws {
+        try withNames { name, names in
+            let hub = try DistributedNotificationHub(named: name, in: names)
+            let (poster, observer) = (try center(name, names), try center(name, names))
+            try withWorker { loop in
+                let log = EventLog()
+                let observation = observer.addObserver(forName: "a", on: loop) { log.append($0) }
+                defer { withExtendedLifetime(observation) {} }
+                #expect(observation.waitUntilConfirmed())
+                try poster.post("a")
+                #expect(log.wait(for: 1).map(\.short) == ["1"])
+                let isSet = Gate()
+                poster.state.loop.performInEveryMode {
+                    faults_refuse(faults_sendmsg, EPERM, 1)
+                    isSet.open()
+                }
+                #expect(isSet.wait())
+                for _ in 2...10 { try poster.post("a") }
+                #expect(log.wait(for: 10).map(\.short) == (1...10).map { "\($0)" })
+            }
+            hub.invalidate()
+            hub.wait()
+            poster.invalidate()
+            observer.invalidate()
         }
     }
 

@@ -30,6 +30,7 @@ struct HubValueTests {
     }
 
     private func acknowledgement(_ hub: inout Hub) -> [UInt64]? {
+        hub.acknowledgePatient()
         guard case .acknowledged(let accepted, let settled)? = hub.next(for: 1) else { return nil }
         return [accepted, settled]
     }

@@ -88,6 +88,46 @@ struct PosterLogTests {
         #expect(more == nil)
     }
 
+    @Test func `posts that the engine limits take no room, and are sent again`() {
+        var log = log(posts: 2, bytes: 300)
+        _ = log.connect()
+        for number in 1...9 as ClosedRange<UInt64> {
+            let added = log.add(a, payload: [UInt8](repeating: 0, count: 100), dropsOldest: false)
+            #expect(added == .taken(number, dropped: []))
+            _ = handOver(&log)
+            let hasRoom = log.acknowledge(accepted: number, settled: 0, exempt: number)
+            #expect(hasRoom)
+        }
+        #expect(log.retained.count == 9)
+        _ = log.connect()
+        let again = handOver(&log)
+        #expect(again.map(\.number) == Array(1...9))
+        // Those that count are full again, and only they are dropped for a loss.
+        for number in [10, 11] as [UInt64] {
+            let added = log.add(a, payload: [], dropsOldest: false)
+            #expect(added == .taken(number, dropped: []))
+        }
+        let refused = log.add(a, payload: [], dropsOldest: false)
+        #expect(refused == .full)
+        let added = log.add(a, payload: [], dropsOldest: true)
+        #expect(added == .taken(12, dropped: [10]))
+        #expect(log.retained.map(\.number) == [11, 12])
+    }
+
+    @Test func `what another hub has accepted since the birth of this one may be a loss here`() {
+        var log = log()
+        _ = log.add(a, payload: [], date: 10, dropsOldest: false)
+        _ = log.add(b, payload: [], date: 20, dropsOldest: false)
+        _ = log.connect()
+        _ = handOver(&log)
+        _ = log.acknowledge(accepted: 2, settled: 2)
+        for (birth, bases) in [(nil, [1, 2]), (30, [1, 2]), (15, [1]), (5, [])] as [(Int64?, [UInt64])] {
+            let opening = log.connect(toStoreSince: birth)
+            #expect(opening.horizons.filter(\.isBase).map(\.number) == bases)
+            #expect(opening.horizons.map(\.number) == [1, 2])
+        }
+    }
+
     @Test func `an engine cannot acknowledge what was not posted`() {
         var log = log()
         _ = log.add(a, payload: [], dropsOldest: false)

@@ -59,6 +59,25 @@ case "post":
         journal.write("settled")
     }
     serve()
+case "large":
+    // Posts when it gets a signal, which its threads do not take.
+    var (set, signal) = (sigset_t(), CInt(0))
+    // Safe, here and below: the kernel reads and fills our own values.
+    unsafe sigemptyset(&set)
+    unsafe sigaddset(&set, SIGUSR1)
+    unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    options.keptBytes = 64 << 20
+    let center = try DistributedNotificationCenter(
+        .hub(named: name, in: names, servesIfFirst: false), options: options)
+    try center.post("b")
+    while center.statistics.kept > 0 { usleep(500) }
+    journal.write("connected")
+    unsafe sigwait(&set, &signal)
+    for _ in 0..<(Int(arguments[4]) ?? 0) {
+        try center.post("a", payload: [UInt8](repeating: 0, count: 60_000))
+    }
+    journal.write("posted")
+    serve()
 case "pace":
     // Posts at a pace that all observers can follow, so that the latency without a queue is measured.
     let center = try DistributedNotificationCenter(.hub(named: name, in: names), options: options)

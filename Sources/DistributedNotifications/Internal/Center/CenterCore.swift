@@ -7,6 +7,8 @@ final class CenterCore {
     private struct Observer {
         var follower: Follower
         let lane: ObserverLane
+        /// The events that the lane gets at the end of the batch.
+        var events: [Follower.Event] = []
     }
 
     private unowned let state: CenterState
@@ -16,12 +18,17 @@ final class CenterCore {
     private var byName: [String: [UInt64]] = [:]
     /// The observers of every name.
     private var byEveryName: [UInt64] = []
+    /// The observers that have events for their lanes.
+    private var fed: [UInt64] = []
     private var known = KnownPosters()
     /// The epoch of the connection; nil while there is none.
     private var epoch: Epoch?
     private var grace: Timer?
     private var stall: Timer?
+    /// The time of the last acknowledgement, or of the first post since then that has none.
     private var lastProgress = ContinuousClock.now
+    /// True if an acknowledgement was owed at the last look.
+    private var wasOwed = false
     /// True from the engine's refusal of a post until it has room.
     private var isFull = false
     /// The number of credits in each confirmation.
@@ -49,27 +56,40 @@ final class CenterCore {
     func pump() {
         // The horizons of posts that are dropped meanwhile wait in the log, where they are merged.
         if isFull { return state.stopPumping() }
-        while let (announcement, post) = state.nextToHandOver() {
+        while let (announcement, posts) = state.nextToHandOver() {
             if let announcement { engine.announce(announcement) }
-            guard let post else { continue }
-            switch engine.publish(post) {
-            case .taken: state.handedOver(post.number)
-            case .full:
-                isFull = true
-                state.stopPumping()
-                return watchForStall()
-            case .away:
-                state.stopPumping()
-                return watchForStall()
-            }
+            let taken = handOver(posts)
+            if taken > 0 { state.handedOver(taken) }
+            if taken == posts.last?.number ?? 0 { continue }
+            state.stopPumping()
+            break
         }
         watchForStall()
     }
 
+    /// Hands posts over.
+    ///
+    /// - Returns: The number of the last post that the engine has taken; 0 if it has taken none.
+    private func handOver(_ posts: [Post]) -> UInt64 {
+        var last: UInt64 = 0
+        for post in posts {
+            switch engine.publish(post) {
+            case .taken: last = post.number
+            case .full:
+                isFull = true
+                return last
+            case .away: return last
+            }
+        }
+        return last
+    }
+
+    /// Watches for an acknowledgement while one is owed, from the first post on that has none.
     private func watchForStall() {
-        if stall != nil || !state.isOwed { return }
-        lastProgress = .now
-        armStall(after: state.options.stall)
+        let isOwed = state.isOwed
+        if isOwed && !wasOwed { lastProgress = .now }
+        wasOwed = isOwed
+        if isOwed && stall == nil { armStall(after: state.options.stall) }
     }
 
     private func armStall(after time: Duration) {
@@ -112,12 +132,26 @@ final class CenterCore {
         if epoch != nil { engine.unsubscribe([number]) }
     }
 
-    /// Applies a change to an observer's account, and delivers the events that result from it.
+    /// Applies a change to an observer's account, and keeps the events that it makes.
     private func feed(_ number: UInt64, _ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
         guard let index = observers.index(forKey: number) else { return }
         var events: [Follower.Event] = []
+        swap(&events, &observers.values[index].events)
+        if events.isEmpty { fed.append(number) }
         body(&observers.values[index].follower) { events.append($0) }
-        if !events.isEmpty { observers.values[index].lane.append(events) }
+        if events.isEmpty { fed.removeLast() }
+        swap(&events, &observers.values[index].events)
+    }
+
+    /// Delivers the events.
+    private func flush() {
+        for number in fed {
+            guard let index = observers.index(forKey: number) else { continue }
+            var events: [Follower.Event] = []
+            swap(&events, &observers.values[index].events)
+            observers.values[index].lane.append(events)
+        }
+        fed.removeAll(keepingCapacity: true)
     }
 
     private func feedAll(_ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
@@ -135,11 +169,11 @@ final class CenterCore {
 // MARK: - From the engine
 
 extension CenterCore: EngineSink {
-    func state(_ connection: ConnectionState, epoch: Epoch?) {
+    func state(_ connection: ConnectionState, epoch: Epoch?, birth: Int64?) {
         switch connection {
         case .connected:
             guard let epoch else { preconditionFailure("an engine that is connected has an epoch") }
-            begin(epoch)
+            begin(epoch, birth)
         case .connecting, .away, .stalled:
             self.epoch = nil
             isFull = false
@@ -149,10 +183,11 @@ extension CenterCore: EngineSink {
         }
     }
 
-    private func begin(_ epoch: Epoch) {
+    private func begin(_ epoch: Epoch, _ birth: Int64?) {
         self.epoch = epoch
         isFull = false
-        let announcement = state.connect()
+        wasOwed = false
+        let announcement = state.connect(toStoreSince: birth)
         engine.announce(announcement)
         locate()
         for number in observers.keys { observers[number]?.follower.connect() }
@@ -180,14 +215,15 @@ extension CenterCore: EngineSink {
             // Without a connection nothing arrives; the next connection asks again.
             if epoch == nil { return }
             for poster in known.giveUp() { feedAll { $0.giveUp(poster, $1) } }
+            flush()
         }
         grace = timer
         state.loop.add(timer, forMode: .common)
     }
 
-    func acknowledged(accepted: UInt64, settled: UInt64) {
+    func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64) {
         lastProgress = .now
-        state.acknowledged(accepted: accepted, settled: settled)
+        state.acknowledged(accepted: accepted, settled: settled, exempt: exempt)
         if case .stalled = state.connection { state.changeState(.connected) }
         watchForStall()
     }
@@ -201,6 +237,7 @@ extension CenterCore: EngineSink {
     func deliver(_ batch: EngineBatch) {
         guard let epoch else { return }
         for item in batch.items { take(item, epoch) }
+        flush()
         if known.inDoubt.isEmpty, let timer = grace {
             timer.invalidate()
             grace = nil
@@ -228,6 +265,7 @@ extension CenterCore: EngineSink {
             feed(baseline.subscription) { $0.take(baseline, in: epoch, $1) }
             if baseline.hasForgotten { locate() }
             if let observer = observers[baseline.subscription], observer.follower.hasBegun {
+                flush()
                 observer.lane.confirm()
             }
         case .present(let poster): known.note(poster)

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
@@ -117,10 +116,7 @@ final class CenterState: Sendable {
         _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool,
         until milestone: DistributedNotificationCenter.Milestone? = nil
     ) throws(DistributedNotificationError) -> Posted {
-        var time = timespec()
-        // Safe: the kernel fills our own value.
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        let date = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        let date = WallClock.now
         let (posted, pumps, dropped) = try state.withLock {
             state throws(DistributedNotificationError) -> (Posted, Bool, [PostWaiter]) in
             if state.hasEnded { throw .ended }
@@ -168,19 +164,21 @@ final class CenterState: Sendable {
     /// The number of threads and tasks that wait for room or for a stage of a post.
     var waiterCount: Int { state.withLock { $0.roomWaiters.count + $0.postWaiters.count } }
 
-    /// Returns the next announcement or post to hand over; nil if there is none.
-    ///
-    /// An announcement is removed from the log; a post stays there until it is settled or dropped.
-    func nextToHandOver() -> (Announcement?, Post?)? {
+    /// The number of posts that are taken out of the log together, so that its lock is acquired less often.
+    private static let mostAtOnce = 64
+
+    /// Takes the next announcement, or the next posts to hand over; nil if there is nothing.
+    func nextToHandOver() -> (Announcement?, [Post])? {
         state.withLock { state in
-            if let announcement = state.log.takeAnnouncement() { return (announcement, nil) }
-            if let post = state.log.next { return (nil, post) }
+            if let announcement = state.log.takeAnnouncement() { return (announcement, []) }
+            let posts = state.log.next(atMost: CenterState.mostAtOnce)
+            if !posts.isEmpty { return (nil, posts) }
             state.isPumping = false
             return nil
         }
     }
 
-    /// Notes that the engine has taken a post.
+    /// Notes that the engine has taken posts, of which the last has a number.
     func handedOver(_ number: UInt64) { state.withLock { $0.log.handedOver(number) } }
 
     /// Notes that the engine takes no more posts for now.
@@ -192,10 +190,10 @@ final class CenterState: Sendable {
     /// True if the engine owes an acknowledgement.
     var isOwed: Bool { state.withLock { $0.log.isOwed } }
 
-    func acknowledged(accepted: UInt64, settled: UInt64) {
+    func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64) {
         let (done, rooms): ([PostWaiter], [OneShot<DistributedNotificationError?>]) = state.withLock {
             state in
-            let hasRoom = state.log.acknowledge(accepted: accepted, settled: settled)
+            let hasRoom = state.log.acknowledge(accepted: accepted, settled: settled, exempt: exempt)
             var rooms: [OneShot<DistributedNotificationError?>] = []
             if hasRoom { swap(&rooms, &state.roomWaiters) }
             let log = state.log
@@ -222,7 +220,9 @@ final class CenterState: Sendable {
     }
 
     /// Notes that the engine is connected.
-    func connect() -> Announcement { state.withLock { $0.log.connect() } }
+    func connect(toStoreSince birth: Int64?) -> Announcement {
+        state.withLock { $0.log.connect(toStoreSince: birth) }
+    }
 
     func disconnect() { state.withLock { $0.log.disconnect() } }
 

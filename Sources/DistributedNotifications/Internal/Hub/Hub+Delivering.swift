@@ -87,62 +87,57 @@ extension Hub {
 
     /// Handles the confirmation of a batch, which also confirms all earlier batches.
     mutating func confirm(_ batch: UInt64, credits: Int, from id: ConnectionID) throws(WireViolation) {
-        guard let lastBatch = connections[id]?.lastBatch else { return }
-        if batch > lastBatch { throw WireViolation("a batch is confirmed that was not sent") }
-        connections[id]?.credits = min(max(credits, 1), limits.queuedPosts)
-        let isBehind = connections[id]?.isBehind ?? false
-        while let first = connections[id]?.unconfirmed.first, first.batch <= batch {
-            connections[id]?.unconfirmed.removeFirst()
-            connections[id]?.hasConfirmed = true
-            if !isBehind { settle(first.poster, first.number) }
+        guard let link = connections.index(forKey: id) else { return }
+        let most = limits.queuedPosts
+        let (isSent, isBehind) = at(link) { connection in
+            connection.credits = min(max(credits, 1), most)
+            return (batch <= connection.lastBatch, connection.isBehind)
         }
-        if isBehind, let state = connections[id], !state.holdsPosts, !state.misses {
-            connections[id]?.isBehind = false
+        if !isSent { throw WireViolation("a batch is confirmed that was not sent") }
+        while let confirmed = at(link, { $0.takeConfirmed(upTo: batch) }) {
+            if !isBehind { settle(confirmed.poster, confirmed.number) }
         }
-        markReady(id)
+        at(link) { if !$0.holdsPosts && !$0.misses { $0.isBehind = false } }
+        markReady(at: link)
     }
 
     // MARK: - To connections
 
     /// Removes and returns the next output for a connection; nil if there is none, or the connection has no credits.
     mutating func next(for id: ConnectionID) -> Output? {
-        guard let index = connections.index(forKey: id) else { return nil }
-        if connections.values[index].owesAcknowledgement {
-            connections.values[index].owesAcknowledgement = false
-            if let poster = posters[connections.values[index].poster] {
-                return .acknowledged(accepted: poster.accepted, settled: poster.settled)
-            }
+        guard let link = connections.index(forKey: id) else { return nil }
+        let (name, owes, number) = at(link) { connection in
+            defer { connection.owesAcknowledgement = false }
+            return (connection.poster, connection.owesAcknowledgement, connection.lastBatch + 1)
         }
-        let number = connections.values[index].lastBatch + 1
-        let items = takeItems(for: id, batch: number)
+        if owes, let poster = posters[name] {
+            return .acknowledged(accepted: poster.accepted, settled: poster.settled)
+        }
+        let items = takeItems(for: id, at: link, batch: number)
         if items.isEmpty { return nil }
-        connections[id]?.lastBatch = number
+        at(link) { $0.lastBatch = number }
         return .batch(EngineBatch(number: number, items: items))
     }
 
-    private mutating func takeItems(for id: ConnectionID, batch: UInt64) -> [EngineBatch.Item] {
+    private mutating func takeItems(
+        for id: ConnectionID, at link: Link, batch: UInt64
+    ) -> [EngineBatch.Item] {
         var items: [EngineBatch.Item] = []
         var bytes = 0
-        while bytes < limits.batchBytes, let index = connections.index(forKey: id) {
-            if !connections.values[index].queue.isEmpty {
-                guard
-                    let item = connections.values[index].takeFirst(
-                        for: batch, fits: items.isEmpty ? .max : limits.batchBytes - bytes)
-                else { return items }
-                items.append(item)
-                bytes += item.cost
-            } else if connections.values[index].misses {
+        while bytes < limits.batchBytes {
+            let room = items.isEmpty ? Int.max : limits.batchBytes - bytes
+            var next: EngineBatch.Item?
+            switch at(link, { $0.takeNext(for: batch, fits: room) }) {
+            case .nothing: return items
+            case .missed:
                 tellMissed(id)
-            } else if connections.values[index].hasCredits, !connections.values[index].replays.isEmpty {
-                guard
-                    let item = replay(
-                        for: id, batch: batch, fits: items.isEmpty ? .max : limits.batchBytes - bytes)
-                else { return items }
-                items.append(item)
-                bytes += item.cost
-            } else {
-                return items
+                continue
+            case .item(let item): next = item
+            case .replay: next = replay(for: id, batch: batch, fits: room)
             }
+            guard let next else { return items }
+            items.append(next)
+            bytes += next.cost
         }
         return items
     }
@@ -152,11 +147,11 @@ extension Hub {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]
         connections[id]?.isMissingMore = false
-        var horizons = state.missed.map { loss($0.key, $0.value) }
+        var horizons = state.missed.map { $0.key.loss($0.value) }
         if state.isMissingMore {
             let wanted = state.subscriptions.values.filter { !$0.isReplaying }.map(\.request)
             horizons = marks(wanted).compactMap { mark in
-                mark.topic.map { loss(.init(poster: mark.poster, topic: $0), mark.number) }
+                mark.topic.map { HubConnection.MissedTopic(poster: mark.poster, topic: $0).loss(mark.number) }
             }
         }
         for horizon in horizons.sorted(by: { $0.number < $1.number }) {
@@ -220,6 +215,7 @@ extension Hub {
     // MARK: - The index
 
     private mutating func addToIndex(_ request: Subscription, _ id: ConnectionID) {
+        routes = Routes()
         if let name = request.name {
             byName[name, default: [:]][id, default: 0] += 1
         } else {
@@ -228,6 +224,7 @@ extension Hub {
     }
 
     mutating func removeFromIndex(_ request: Subscription, _ id: ConnectionID) {
+        routes = Routes()
         if let name = request.name {
             byName[name]?[id, default: 0] -= 1
             if byName[name]?[id] == 0 { byName[name]?[id] = nil }

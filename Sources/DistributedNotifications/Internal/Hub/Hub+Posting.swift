@@ -57,27 +57,28 @@ extension Hub {
     private mutating func note(
         _ topic: Topic, _ number: UInt64, of poster: PosterID, isBase: Bool
     ) throws(WireViolation) {
-        guard let index = posters.index(forKey: poster) else { return }
-        if posters.values[index].marks[topic] == nil && posters.values[index].marks.count >= limits.topics {
+        guard let place = posters.index(forKey: poster) else { return }
+        if !posters.values[place].note(topic, number, isBase: isBase, most: limits.topics) {
             throw WireViolation("too many topics")
         }
-        posters.values[index].marks[topic, default: .init()].raise(to: number, isBase: isBase)
     }
 
     /// Accepts a post, and queues it for the connections that subscribe to its topic.
     mutating func publish(_ post: Post, from id: ConnectionID) throws(WireViolation) {
-        guard connections[id]?.poster == post.poster, connections[id]?.hasEnded == false,
-            posters[post.poster]?.isOpen == true, let accepted = posters[post.poster]?.accepted
+        guard let link = connections.index(forKey: id), let place = posters.index(forKey: post.poster),
+            at(link, { $0.poster == post.poster && !$0.hasEnded }), posters.values[place].isOpen
         else { throw WireViolation("a post of another poster, or before the opening horizons") }
         guard post.previous < post.number else { throw WireViolation("a post that follows itself") }
-        // If the poster sends a post again, the post may have been accepted before.
-        if post.number <= accepted { return acknowledge(post.poster) }
-        try note(post.topic, post.number, of: post.poster, isBase: false)
+        // A post that is sent again was accepted before.
+        if post.number <= posters.values[place].accepted { return acknowledge(at: link) }
+        if !posters.values[place].note(post.topic, post.number, isBase: false, most: limits.topics) {
+            throw WireViolation("too many topics")
+        }
         keep(post)
         var waiting = 0
         for other in matching(post.topic) where enqueue(post, for: other) { waiting += 1 }
-        posters[post.poster]?.accept(post.number, waiting: waiting, most: limits.ringPosts)
-        acknowledge(post.poster)
+        posters.values[place].accept(post.number, waiting: waiting, most: limits.ringPosts)
+        if waiting == 0 { acknowledge(at: link) } else { acknowledgeLater(at: link) }
     }
 
     private mutating func keep(_ post: Post) {
@@ -94,36 +95,24 @@ extension Hub {
     ///
     /// - Returns: True if the poster waits for the connection to confirm it.
     private mutating func enqueue(_ post: Post, for id: ConnectionID) -> Bool {
-        markReady(id)
-        guard let index = connections.index(forKey: id) else { return false }
-        let key = HubConnection.MissedTopic(poster: post.poster, topic: post.topic)
-        if connections.values[index].isFull(for: post, limits) {
-            connections.values[index].miss(key, post.number, most: limits.missedTopics)
-            fallBehind(id)
-            return false
-        }
-        // A loss in the topic is reported before the next post of the topic.
-        if let number = connections.values[index].missed.removeValue(forKey: key) {
-            connections.values[index].queue.append(.item(.horizon(loss(key, number))))
-        }
-        connections.values[index].append(post, Position(low: newest))
-        return !connections.values[index].isBehind
+        guard let link = connections.index(forKey: id) else { return false }
+        let (position, limits) = (Position(low: newest), limits)
+        let waits = at(link) { $0.enqueue(post, position, limits) }
+        markReady(at: link)
+        if !waits { fallBehind(id) }
+        return waits
     }
 
-    func loss(_ key: HubConnection.MissedTopic, _ number: UInt64) -> Horizon {
-        Horizon(poster: key.poster, topic: key.topic, number: number, isBase: false, reason: .processBehind)
-    }
-
-    /// Returns the connections with a subscription that includes a topic and is not being replayed, in a stable order.
-    private func matching(_ topic: Topic) -> [ConnectionID] {
-        let named = byName[topic.name] ?? [:]
-        var found = byEveryName.isEmpty ? Array(named.keys) : Array(Set(named.keys).union(byEveryName.keys))
-        found.removeAll { id in
-            guard let index = connections.index(forKey: id) else { return true }
-            return !connections.values[index].subscriptions.values.contains {
-                !$0.isReplaying && $0.request.matches(topic)
-            }
+    /// The connections with a subscription to a topic that is not being replayed, in a stable order.
+    private mutating func matching(_ topic: Topic) -> [ConnectionID] {
+        if let known = routes.known[topic] { return known }
+        let ids = Set((byName[topic.name] ?? [:]).keys).union(byEveryName.keys)
+        let found = ids.filter { id in
+            connections[id]?.subscriptions.values.contains { !$0.isReplaying && $0.request.matches(topic) }
+                ?? false
         }
-        return found.sorted()
+        if routes.known.count >= Routes.most { routes.known = [:] }
+        routes.known[topic] = found.sorted()
+        return routes.known[topic] ?? []
     }
 }

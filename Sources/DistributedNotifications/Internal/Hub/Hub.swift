@@ -35,6 +35,17 @@ struct Hub: Hashable, Sendable {
         case batch(EngineBatch)
     }
 
+    /// The connections that get the posts of topics, which follow from the subscriptions.
+    struct Routes: Hashable, Sendable {
+        /// The number of topics beyond which all are forgotten.
+        static let most = 1_024
+        var known: [Topic: [ConnectionID]] = [:]
+
+        // Two hubs are the same whatever they have looked up.
+        static func == (left: Routes, right: Routes) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
     /// A poster that has ended.
     struct Tombstone: Hashable, Sendable {
         let end: PosterEnd
@@ -57,6 +68,10 @@ struct Hub: Hashable, Sendable {
     var tombstones: [PosterID: Tombstone] = [:]
     var tombstoneOrder = Deque<PosterID>()
     var tombstoneTopics = 0
+    /// The connections of topics, as far as they were looked up since the last change of a subscription.
+    var routes = Routes()
+    /// The connections whose posters are owed an acknowledgement that may wait for the next confirmation.
+    private var patient: [ConnectionID] = []
     /// The connections that may have output, each once, in order.
     var ready: [ConnectionID] = []
 
@@ -95,13 +110,26 @@ struct Hub: Hashable, Sendable {
     }
 
     mutating func markReady(_ id: ConnectionID) {
-        guard let index = connections.index(forKey: id) else { return }
-        if connections.values[index].queue.count > limits.queuedEvents, !overrun.contains(id) {
-            overrun.append(id)
+        if let link = connections.index(forKey: id) { markReady(at: link) }
+    }
+
+    mutating func markReady(at link: Link) {
+        let most = limits.queuedEvents
+        let (isOverrun, wasReady) = at(link) { connection in
+            defer { connection.isReady = true }
+            return (connection.queue.count > most, connection.isReady)
         }
-        if connections.values[index].isReady { return }
-        connections.values[index].isReady = true
-        ready.append(id)
+        let id = connections.keys[link]
+        if isOverrun, !overrun.contains(id) { overrun.append(id) }
+        if !wasReady { ready.append(id) }
+    }
+
+    /// The place of a connection, which is the same until connections are added or removed.
+    typealias Link = Dictionary<ConnectionID, HubConnection>.Index
+
+    /// Reads or changes a connection where it is; the dictionary's subscript would copy it.
+    mutating func at<Result>(_ link: Link, _ body: (inout HubConnection) -> Result) -> Result {
+        body(&connections.values[link])
     }
 
     // MARK: - Connections
@@ -191,9 +219,37 @@ struct Hub: Hashable, Sendable {
         return !awaited.isEmpty
     }
 
+    /// True if acknowledgements wait for confirmations.
+    var hasPatient: Bool { !patient.isEmpty }
+
+    /// Notes that a connection is owed the acknowledgement of a post that others have to confirm.
+    ///
+    /// Their confirmations come soon, and one message then acknowledges both stages. The owner calls ``acknowledgePatient()``
+    /// soon, in case they do not.
+    mutating func acknowledgeLater(at link: Link) {
+        let wasPatient = at(link) { connection in
+            defer { connection.isPatient = true }
+            return connection.isPatient
+        }
+        if !wasPatient { patient.append(connections.keys[link]) }
+    }
+
+    /// Acknowledges the posts whose acknowledgements wait for confirmations.
+    mutating func acknowledgePatient() {
+        for id in patient {
+            if let link = connections.index(forKey: id), at(link, { $0.isPatient }) { acknowledge(at: link) }
+        }
+        patient = []
+    }
+
     mutating func acknowledge(_ poster: PosterID) {
-        guard let connection = posters[poster]?.connection else { return }
-        connections[connection]?.owesAcknowledgement = true
-        markReady(connection)
+        guard let connection = posters[poster]?.connection, let link = connections.index(forKey: connection)
+        else { return }
+        acknowledge(at: link)
+    }
+
+    mutating func acknowledge(at link: Link) {
+        at(link) { ($0.isPatient, $0.owesAcknowledgement) = (false, true) }
+        markReady(at: link)
     }
 }

@@ -33,6 +33,11 @@ struct HubConnection: Hashable, Sendable {
     struct MissedTopic: Hashable, Sendable {
         let poster: PosterID
         let topic: Topic
+
+        /// The horizon that tells of the loss.
+        func loss(_ number: UInt64) -> Horizon {
+            Horizon(poster: poster, topic: topic, number: number, isBase: false, reason: .processBehind)
+        }
     }
 
     let poster: PosterID
@@ -59,7 +64,9 @@ struct HubConnection: Hashable, Sendable {
     /// True if the connection has confirmed posts since the last check, or held none then.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// The opening horizons that have arrived so far.
+    /// True if its poster is owed an acknowledgement that may wait for a confirmation.
+    var isPatient = false
+    /// The opening horizons so far.
     var opening: [Horizon] = []
     /// True once the poster has said that it ends.
     var hasEnded = false
@@ -76,20 +83,31 @@ struct HubConnection: Hashable, Sendable {
     /// True if some posts found no room.
     var misses: Bool { !missed.isEmpty || isMissingMore }
 
-    /// True if there is no room for a post.
-    func isFull(for post: Post, _ limits: Hub.Limits) -> Bool {
-        queuedPosts >= limits.queuedPosts || queuedPosts > 0 && queuedBytes + post.cost > limits.queuedBytes
-    }
-
-    /// Appends a post, for which there must be room.
-    mutating func append(_ post: Post, _ position: Position) {
+    /// Queues a post, or notes that there is no room.
+    ///
+    /// - Returns: True if the poster waits for the connection to confirm the post.
+    mutating func enqueue(_ post: Post, _ position: Position, _ limits: Hub.Limits) -> Bool {
+        if queuedPosts >= limits.queuedPosts
+            || queuedPosts > 0 && queuedBytes + post.cost > limits.queuedBytes
+        {
+            miss(MissedTopic(poster: post.poster, topic: post.topic), post.number, most: limits.missedTopics)
+            return false
+        }
+        // A loss in the topic is reported before the next post of the topic.
+        if !missed.isEmpty {
+            let key = MissedTopic(poster: post.poster, topic: post.topic)
+            if let number = missed.removeValue(forKey: key) {
+                queue.append(.item(.horizon(key.loss(number))))
+            }
+        }
         queue.append(.post(post, position))
         queuedPosts += 1
         queuedBytes += post.cost
+        return !isBehind
     }
 
     /// Notes a post for which there is no room.
-    mutating func miss(_ topic: MissedTopic, _ number: UInt64, most: Int) {
+    private mutating func miss(_ topic: MissedTopic, _ number: UInt64, most: Int) {
         if missed[topic] == nil && missed.count >= most {
             isMissingMore = true
         } else {
@@ -97,9 +115,32 @@ struct HubConnection: Hashable, Sendable {
         }
     }
 
-    /// Removes and returns the first event of the queue, for a batch; nil if there is none, or if it is a post that must wait.
-    ///
-    /// A post must wait if it has more bytes than fit, or if there are no credits for it.
+    /// Takes the next post that a confirmation up to a batch confirms; nil if there is none.
+    mutating func takeConfirmed(upTo batch: UInt64) -> Unconfirmed? {
+        guard let first = unconfirmed.first, first.batch <= batch else { return nil }
+        hasConfirmed = true
+        return unconfirmed.removeFirst()
+    }
+
+    /// What comes next for a connection.
+    enum Next {
+        case item(EngineBatch.Item)
+        /// The losses, which are told now that there is room.
+        case missed
+        /// The next post of a replay.
+        case replay
+        /// Nothing, or nothing that fits or that there are credits for.
+        case nothing
+    }
+
+    /// Takes what comes next into a batch.
+    mutating func takeNext(for batch: UInt64, fits room: Int) -> Next {
+        if !queue.isEmpty { return takeFirst(for: batch, fits: room).map { .item($0) } ?? .nothing }
+        if misses { return .missed }
+        return hasCredits && !replays.isEmpty ? .replay : .nothing
+    }
+
+    /// Takes the first of the queue into a batch, if it has no more bytes than fit, and there are credits for it.
     mutating func takeFirst(for batch: UInt64, fits room: Int) -> EngineBatch.Item? {
         switch queue.first {
         case nil: return nil

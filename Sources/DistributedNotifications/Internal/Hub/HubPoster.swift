@@ -33,6 +33,21 @@ struct HubPoster: Hashable, Sendable {
     /// The number up to which the poster's posts are settled.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
+    /// Keeps the newest number of a topic.
+    ///
+    /// - Returns: False if there are too many topics.
+    mutating func note(_ topic: Topic, _ number: UInt64, isBase: Bool, most: Int) -> Bool {
+        if let place = marks.index(forKey: topic) {
+            marks.values[place].raise(to: number, isBase: isBase)
+            return true
+        }
+        if marks.count >= most { return false }
+        var mark = Mark()
+        mark.raise(to: number, isBase: isBase)
+        marks[topic] = mark
+        return true
+    }
+
     /// Notes that a post was accepted, which a number of connections have to confirm.
     ///
     /// - Parameters:

@@ -42,6 +42,8 @@ final class HubEngine: Engine {
     private var hasEnded = false
     private var awaySince: ContinuousClock.Instant?
     private var connectedSince: ContinuousClock.Instant?
+    /// This engine until its end, for blocks of its loop.
+    private let confined = LoopConfined<HubEngine>()
 
     /// The size of a message of posts beyond which no further post is added to it.
     private static let mostPostBytes = 60_000
@@ -57,6 +59,7 @@ final class HubEngine: Engine {
     func start(_ start: EngineStart, _ sink: any EngineSink) {
         self.start = start
         self.sink = sink
+        confined.value = self
         connect()
     }
 
@@ -143,6 +146,7 @@ final class HubEngine: Engine {
 
     func end(lastNumber: UInt64) {
         hasEnded = true
+        confined.value = nil
         retry?.invalidate()
         flush()
         if isWelcome {
@@ -170,7 +174,13 @@ final class HubEngine: Engine {
             return try remote.trySend(
                 message.bytes, id: message.id, descriptors: message.descriptor.map { [$0] } ?? [])
         } catch {
-            // The end of the connection is reported by its handler.
+            // The end of the connection is reported by its handler, after the messages that came before it. After another error
+            // nothing reports room. The loss comes later, because the engine calls nobody while it sends.
+            if case .ended = error { return false }
+            let (engine, number) = (confined, portNumber)
+            loop.performInEveryMode {
+                if let engine = engine.value, engine.portNumber == number { engine.lose(.port(error)) }
+            }
             return false
         }
     }
@@ -267,13 +277,15 @@ final class HubEngine: Engine {
         case HubMessage.welcome:
             if try reader.number(UInt32.self) != HubMessage.version { throw WireViolation("another version") }
             let epoch = Epoch(high: try reader.number(), low: try reader.number())
+            let birth = try reader.number(Int64.self)
             isWelcome = true
             awaySince = nil
             connectedSince = .now
-            sink?.state(.connected, epoch: epoch)
+            sink?.state(.connected, epoch: epoch, birth: birth)
         case HubMessage.acknowledged:
             let accepted = try reader.count()
-            sink?.acknowledged(accepted: accepted, settled: try reader.count())
+            let settled = try reader.count()
+            sink?.acknowledged(accepted: accepted, settled: settled, exempt: settled)
         case HubMessage.batch: sink?.deliver(try reader.batch())
         case HubMessage.refusal:
             switch try reader.number(UInt32.self) {
@@ -282,13 +294,5 @@ final class HubEngine: Engine {
             }
         default: throw WireViolation("a message has an unknown number")
         }
-    }
-}
-
-extension Array {
-    /// Returns the array in parts of at most a number of elements; one empty part if the array is empty.
-    fileprivate func parts(of most: Int) -> [ArraySlice<Element>] {
-        if isEmpty { return [[]] }
-        return stride(from: 0, to: count, by: most).map { self[$0..<Swift.min($0 + most, count)] }
     }
 }

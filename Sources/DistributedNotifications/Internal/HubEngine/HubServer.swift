@@ -1,4 +1,3 @@
-internal import Glibc
 internal import MessagePorts
 internal import RunLoops
 
@@ -7,7 +6,7 @@ internal import RunLoops
 /// > Thread safety: the thread of its loop.
 final class HubServer {
     /// A connection of the port.
-    private struct Client {
+    struct Client {
         let peer: MessagePort.Peer
         let poster: PosterID
         let numbers: NumberView?
@@ -18,27 +17,33 @@ final class HubServer {
     /// The time between two checks of the confirmations; posters wait up to twice as long for a process that confirms nothing.
     private static let checkInterval = Duration.milliseconds(500)
 
-    /// The maximum number of posters that are neither connected nor known to have ended.
-    private static let mostAway = 4_096
+    /// The time that the acknowledgement of a post waits for a confirmation.
+    private static let longestPatience = Duration.milliseconds(1)
+
+    /// The limit of posters that are neither connected nor known to have ended.
+    static let mostAway = 4_096
 
     private let port: MessagePort
-    private let loop: RunLoop
-    private var hub: Hub
-    private var clients: [UInt64: Client] = [:]
+    private let birth = WallClock.now
+    let loop: RunLoop
+    var hub: Hub
+    var clients: [UInt64: Client] = [:]
     /// The posters whose connections have ended, and whose processes have not ended as far as the hub knows.
-    private var away: [PosterID: Away] = [:]
+    var away: [PosterID: Away] = [:]
     /// The same posters, the one that has been away longest first.
-    private var awayOrder: [PosterID] = []
+    var awayOrder: [PosterID] = []
     private(set) var violations = 0
     /// The clients to which a message could not be sent.
     private var broken: [MessagePort.Peer] = []
     /// The timer that checks the confirmations; nil while no poster waits for connections to confirm posts.
     private var check: Timer?
-    /// Called once when the hub has ended, for example because it has lost its name.
+    /// Fires when acknowledgements have waited long enough.
+    private var patience: Timer?
+    /// Called once when the hub has lost its name, and has ended.
     private let ended: () -> Void
 
-    private struct Away {
-        /// The source that reports the end of the process; nil if the hub cannot watch the process.
+    struct Away {
+        /// Reports the end of the process; nil if the hub cannot see the process.
         let process: ProcessSource?
         let numbers: NumberView?
     }
@@ -80,6 +85,7 @@ final class HubServer {
         if !port.isValid { return }
         port.invalidate()
         check?.invalidate()
+        patience?.invalidate()
         for waiting in away.values { waiting.process?.invalidate() }
         away = [:]
         awayOrder = []
@@ -136,6 +142,7 @@ final class HubServer {
         welcome.put(HubMessage.version)
         welcome.put(hub.epoch.high)
         welcome.put(hub.epoch.low)
+        welcome.put(birth)
         send(HubMessage.welcome, welcome.bytes, to: peer.connection)
     }
 
@@ -155,6 +162,7 @@ final class HubServer {
         case HubMessage.posts:
             while !reader.isAtEnd { try hub.publish(try reader.post(of: poster), from: connection) }
             awaitConfirmations()
+            acknowledgeSoon()
         case HubMessage.announce:
             let isOpening = try reader.flag()
             let isLast = try reader.flag()
@@ -185,7 +193,19 @@ final class HubServer {
         }
     }
 
-    /// Starts the timer that keeps a process which confirms nothing, for example because it was stopped, from holding posters back.
+    /// Makes sure that acknowledgements do not wait long for confirmations.
+    private func acknowledgeSoon() {
+        if patience != nil || !hub.hasPatient { return }
+        let timer = Timer(timeInterval: HubServer.longestPatience, repeats: false) { [unowned self] _ in
+            patience = nil
+            hub.acknowledgePatient()
+            flushAll()
+        }
+        patience = timer
+        loop.add(timer, forMode: .common)
+    }
+
+    /// Makes sure that a process which confirms nothing, because it was stopped, does not hold posters back.
     private func awaitConfirmations() {
         if check != nil { return }
         let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in
@@ -201,7 +221,7 @@ final class HubServer {
 
     // MARK: - Sending
 
-    private func flushAll() {
+    func flushAll() {
         for connection in hub.takeReady() { flush(connection) }
         let overrun = hub.takeOverrun().compactMap { clients[$0]?.peer }
         let broken = self.broken
@@ -243,57 +263,5 @@ final class HubServer {
             clients[connection]?.held = (id, bytes)
             broken.append(client.peer)
         }
-    }
-
-    // MARK: - Ends
-
-    private func lose(_ peer: MessagePort.Peer) {
-        guard let client = clients.removeValue(forKey: peer.connection) else { return }
-        hub.close(peer.connection)
-        if hub.posters[client.poster]?.connection == nil && hub.posters[client.poster] != nil {
-            awaitEnd(of: client)
-        }
-        flushAll()
-    }
-
-    /// Waits for the end of a poster's process; the poster may connect again before.
-    private func awaitEnd(of client: Client) {
-        let poster = client.poster
-        let numbers = client.numbers
-        let process = client.peer.credentials.processID
-        var source: ProcessSource?
-        // The ID is 0 if the process is in another namespace, where this process cannot see it.
-        if process > 0 {
-            do throws(SystemError) {
-                let made = try ProcessSource(process) { [unowned self] _, _ in
-                    forget(poster)
-                    hub.end(poster, last: numbers?.value)
-                    flushAll()
-                }
-                try loop.add(made, forMode: .common)
-                source = made
-            } catch {
-                // If the process exists but cannot be watched, for example for lack of descriptors, its end is not noticed, just as
-                // for a process in another namespace.
-                if error.code == ESRCH { return hub.end(poster, last: numbers?.value) }
-            }
-        }
-        away[poster] = Away(process: source, numbers: numbers)
-        awayOrder.append(poster)
-        giveUpOldest()
-    }
-
-    /// Stops waiting for the end of a poster's process.
-    private func forget(_ poster: PosterID) {
-        guard let known = away.removeValue(forKey: poster) else { return }
-        known.process?.invalidate()
-        awayOrder.removeAll { $0 == poster }
-    }
-
-    /// Gives up the poster that has been away longest, if there are too many.
-    private func giveUpOldest() {
-        guard awayOrder.count > HubServer.mostAway, let poster = awayOrder.first else { return }
-        forget(poster)
-        hub.end(poster, last: nil)
     }
 }

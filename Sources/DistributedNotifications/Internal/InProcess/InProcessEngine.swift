@@ -45,7 +45,7 @@ final class InProcessEngine: Engine {
         while let connection, let output = hub.next(for: connection) {
             switch output {
             case .acknowledged(let accepted, let settled):
-                sink?.acknowledged(accepted: accepted, settled: settled)
+                sink?.acknowledged(accepted: accepted, settled: settled, exempt: settled)
             case .batch(let batch): sink?.deliver(batch)
             }
         }

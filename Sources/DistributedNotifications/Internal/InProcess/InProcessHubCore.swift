@@ -45,6 +45,7 @@ final class InProcessHubCore: Sendable {
             do throws(WireViolation) { try body(&state.hub) } catch {
                 preconditionFailure("a center keeps to the protocol: \(error.reason)")
             }
+            state.hub.acknowledgePatient()
             return state.hub.takeReady().compactMap { state.wakes[$0] }
         }
         for wake in woken { wake(true) }

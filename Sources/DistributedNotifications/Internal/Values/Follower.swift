@@ -19,6 +19,21 @@ struct Follower: Hashable, Sendable {
 
         func last(_ topic: Topic) -> UInt64 { max(floor, topics[topic] ?? 0) }
         var last: UInt64 { topics.values.reduce(floor, max) }
+
+        /// Accounts for a post.
+        ///
+        /// - Returns: True if the post is new, and the number from which on posts before it are missing; nil if none are.
+        mutating func take(_ post: Post, hasBegun: Bool) -> (isNew: Bool, missingFrom: UInt64?) {
+            let place = topics.index(forKey: post.topic)
+            var last = max(floor, place.map { topics.values[$0] } ?? 0)
+            // A new subscription did not ask for the posts before the first one that it gets.
+            if !hasBegun && place == nil { last = max(last, post.previous) }
+            if post.number <= last { return (false, nil) }
+            if let place { topics.values[place] = post.number } else { topics[post.topic] = post.number }
+            // The poster was given up too early.
+            hasEnded = false
+            return (true, post.previous > last ? last + 1 : nil)
+        }
     }
 
     /// The maximum number of ended posters whose accounts are kept, because an engine may still have posts of them.
@@ -67,17 +82,11 @@ struct Follower: Hashable, Sendable {
         // subscription asked for.
         if delivered.subscription.map({ $0 != subscription.number }) ?? !isChecked { return }
         subscription.start = .after(delivered.position, epoch)
-        var last = accounts[post.poster]?.last(post.topic) ?? 0
-        // A new subscription did not ask for the posts before the first one that it gets.
-        if !hasBegun && accounts[post.poster]?.topics[post.topic] == nil { last = max(last, post.previous) }
-        if post.number <= last { return }
-        if post.previous > last {
-            emit(gap(post.poster, post.topic, from: last + 1, to: post.previous, .notKept))
+        let taken = accounts[post.poster, default: Account()].take(post, hasBegun: hasBegun)
+        if let from = taken.missingFrom {
+            emit(gap(post.poster, post.topic, from: from, to: post.previous, .notKept))
         }
-        accounts[post.poster, default: Account()].topics[post.topic] = post.number
-        // If the poster was given up, it was given up too early.
-        accounts[post.poster]?.hasEnded = false
-        emit(.notification(post))
+        if taken.isNew { emit(.notification(post)) }
     }
 
     /// Processes a horizon, which is for all checked subscriptions or for this one only.

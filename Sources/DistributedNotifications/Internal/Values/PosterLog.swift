@@ -5,7 +5,7 @@ internal import DequeModule
 /// A pure value, without an engine and a clock. The center hands its posts to the engine in the order of ``next``, and notes
 /// connections and acknowledgements here.
 struct PosterLog: Hashable, Sendable {
-    /// The limits of the log.
+    /// The limits of the posts that are kept, without those that the engine limits.
     struct Limits: Hashable, Sendable {
         var posts: Int
         var bytes: Int
@@ -20,6 +20,8 @@ struct PosterLog: Hashable, Sendable {
         var gone: UInt64 = 0
         /// The number of the newest post that is no longer kept and that an engine has accepted.
         var base: UInt64 = 0
+        /// The date of that post.
+        var baseDate: Int64 = 0
     }
 
     /// The result of adding a post.
@@ -41,6 +43,9 @@ struct PosterLog: Hashable, Sendable {
     private(set) var settled: UInt64 = 0
     /// The posts that are kept, in order.
     private(set) var retained = Deque<Post>()
+    /// The number up to which posts do not count against the limits, because the engine limits them.
+    private var exempt: UInt64 = 0
+    /// The bytes of the kept posts that count.
     private var bytes = 0
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
@@ -54,6 +59,7 @@ struct PosterLog: Hashable, Sendable {
     private struct Dropped: Hashable, Sendable {
         let topic: Topic
         let number: UInt64
+        let date: Int64
     }
 
     init(_ poster: PosterID, _ limits: Limits) {
@@ -69,24 +75,34 @@ struct PosterLog: Hashable, Sendable {
     mutating func add(
         _ topic: Topic, payload: [UInt8], date: Int64 = 0, isImmediate: Bool = false, dropsOldest: Bool
     ) -> Added {
-        if marks[topic] == nil && marks.count >= limits.topics { return .tooManyTopics }
+        let place = marks.index(forKey: topic)
+        if place == nil && marks.count >= limits.topics { return .tooManyTopics }
         let post = Post(
-            poster: poster, number: lastNumber + 1, previous: marks[topic]?.last ?? 0, topic: topic,
-            date: date,
-            isImmediate: isImmediate, payload: payload)
+            poster: poster, number: lastNumber + 1, previous: place.map { marks.values[$0].last } ?? 0,
+            topic: topic, date: date, isImmediate: isImmediate, payload: payload)
         if lacksRoom(for: post) && !dropsOldest { return .full }
         var dropped: [UInt64] = []
-        // A post that is larger than the limit of bytes is kept alone.
-        while lacksRoom(for: post), !retained.isEmpty { dropped.append(dropOldest()) }
+        // A post that is larger than all the room is kept alone.
+        while lacksRoom(for: post) {
+            let number = dropOldest()
+            // The engine has accepted the others, and their observers miss nothing.
+            if number > exempt { dropped.append(number) }
+        }
         lastNumber = post.number
-        marks[topic, default: Mark()].last = post.number
+        // Dropping adds no topic and removes none, so the place is still the same.
+        if let place {
+            marks.values[place].last = post.number
+        } else {
+            marks[topic] = Mark(last: post.number)
+        }
         retained.append(post)
         bytes += post.cost
         return .taken(post.number, dropped: dropped)
     }
 
     private func lacksRoom(for post: Post) -> Bool {
-        !retained.isEmpty && (retained.count >= limits.posts || bytes + post.cost > limits.bytes)
+        let count = lastNumber - max(exempt, settled)
+        return count > 0 && (count >= limits.posts || bytes + post.cost > limits.bytes)
     }
 
     private mutating func dropOldest() -> UInt64 {
@@ -96,8 +112,8 @@ struct PosterLog: Hashable, Sendable {
                 due[post.topic] = post.number
                 // The horizon stands for the post, so the post counts as handed over.
                 sent = post.number
-            } else {
-                droppedOnTheWay.append(Dropped(topic: post.topic, number: post.number))
+            } else if post.number > accepted {
+                droppedOnTheWay.append(Dropped(topic: post.topic, number: post.number, date: post.date))
             }
         }
         return post.number
@@ -105,20 +121,29 @@ struct PosterLog: Hashable, Sendable {
 
     private mutating func removeOldest() -> Post {
         let post = retained.removeFirst()
-        bytes -= post.cost
+        if post.number > exempt { bytes -= post.cost }
         settled = post.number
-        marks[post.topic]?.gone = post.number
-        if post.number <= accepted { marks[post.topic]?.base = post.number }
+        if let place = marks.index(forKey: post.topic) {
+            marks.values[place].gone = post.number
+            if post.number <= accepted {
+                marks.values[place].base = post.number
+                marks.values[place].baseDate = post.date
+            }
+        }
         return post
     }
 
     // MARK: - Handing over
 
     /// The next post to hand over; nil if there is none.
-    var next: Post? {
-        guard isConnected, let oldest = retained.first, sent < lastNumber else { return nil }
-        // The numbers of the kept posts are consecutive.
-        return retained[Int(max(sent, oldest.number - 1) + 1 - oldest.number)]
+    var next: Post? { next(atMost: 1).first }
+
+    /// The next posts to hand over, in order.
+    func next(atMost most: Int) -> [Post] {
+        guard isConnected, let oldest = retained.first, sent < lastNumber else { return [] }
+        // Numbers of kept posts follow one another.
+        let start = Int(max(sent, oldest.number - 1) + 1 - oldest.number)
+        return Array(retained[start..<min(start + most, retained.count)])
     }
 
     /// Removes and returns the announcement of posts that were dropped before they were handed over; nil if there is none.
@@ -143,8 +168,10 @@ struct PosterLog: Hashable, Sendable {
 
     /// Notes that the engine is connected, so that all kept posts are handed over again.
     ///
+    /// - Parameter birth: The date at which the engine's store began; nil if the date says nothing. Another store has accepted
+    ///   the posts since then, while observers may have subscribed in this one, so they are not base horizons.
     /// - Returns: The opening horizons, which stand for the posts that are no longer kept.
-    mutating func connect() -> Announcement {
+    mutating func connect(toStoreSince birth: Int64? = nil) -> Announcement {
         isConnected = true
         sent = (retained.first?.number ?? lastNumber + 1) - 1
         due = [:]
@@ -153,7 +180,9 @@ struct PosterLog: Hashable, Sendable {
         for (topic, mark) in marks {
             if mark.base > 0 {
                 horizons.append(
-                    Horizon(poster: poster, topic: topic, number: mark.base, isBase: true, reason: .notKept))
+                    Horizon(
+                        poster: poster, topic: topic, number: mark.base,
+                        isBase: birth.map { mark.baseDate < $0 } ?? true, reason: .notKept))
             }
             if mark.gone > mark.base {
                 horizons.append(
@@ -175,16 +204,23 @@ struct PosterLog: Hashable, Sendable {
     /// Processes an acknowledgement.
     ///
     /// - Returns: True if there is more room than before.
-    mutating func acknowledge(accepted: UInt64, settled: UInt64) -> Bool {
+    mutating func acknowledge(accepted: UInt64, settled: UInt64, exempt: UInt64 = 0) -> Bool {
         // An engine cannot acknowledge more than was posted, even if it says so.
         self.accepted = max(self.accepted, min(accepted, lastNumber))
         while let first = droppedOnTheWay.first, first.number <= self.accepted {
             droppedOnTheWay.removeFirst()
             marks[first.topic]?.base = first.number
+            marks[first.topic]?.baseDate = first.date
         }
         var hasRoom = false
         while let oldest = retained.first, oldest.number <= min(settled, self.accepted) {
             _ = removeOldest()
+            hasRoom = true
+        }
+        let end = min(exempt, self.accepted)
+        while let oldest = retained.first, max(self.exempt, oldest.number - 1) < end {
+            self.exempt = max(self.exempt, oldest.number - 1) + 1
+            bytes -= retained[Int(self.exempt - oldest.number)].cost
             hasRoom = true
         }
         return hasRoom

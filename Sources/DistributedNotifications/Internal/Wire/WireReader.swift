@@ -17,15 +17,16 @@ package struct WireReader: Sendable {
         if count > bytes.count - position { throw WireViolation("a message is too short") }
     }
 
-    package mutating func number<Number: FixedWidthInteger>(
+    package mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(
         _ type: Number.Type = Number.self
     ) throws(WireViolation) -> Number {
         let size = Number.bitWidth / 8
         try require(size)
-        var number: Number = 0
-        for index in 0..<size { number |= Number(truncatingIfNeeded: bytes[position + index]) << (8 * index) }
-        position += size
-        return number
+        defer { position += size }
+        // Safe: the bytes are there, and each pattern of bits is a number.
+        return unsafe bytes.withUnsafeBytes {
+            Number(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: position, as: Number.self))
+        }
     }
 
     /// Reads a number below 2⁶³, to which code may add without an overflow.

@@ -5,12 +5,8 @@ package struct WireWriter: Sendable {
     package init() {}
 
     package mutating func put<Number: FixedWidthInteger>(_ number: Number) {
-        var rest = number
-        for _ in 0..<(Number.bitWidth / 8) {
-            bytes.append(UInt8(truncatingIfNeeded: rest))
-            // A single byte cannot be shifted by its own width.
-            rest = Number.bitWidth == 8 ? 0 : rest >> 8
-        }
+        // Safe: the bytes of a number are copied while it lives.
+        unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
     mutating func put(_ poster: PosterID) {

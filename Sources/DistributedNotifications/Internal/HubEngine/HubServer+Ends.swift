@@ -1,0 +1,56 @@
+internal import Glibc
+internal import MessagePorts
+internal import RunLoops
+
+// The ends of connections, and of the processes behind them.
+
+extension HubServer {
+    func lose(_ peer: MessagePort.Peer) {
+        guard let client = clients.removeValue(forKey: peer.connection) else { return }
+        hub.close(peer.connection)
+        if hub.posters[client.poster]?.connection == nil && hub.posters[client.poster] != nil {
+            awaitEnd(of: client)
+        }
+        flushAll()
+    }
+
+    /// Waits for the end of a poster's process, which may connect again before.
+    private func awaitEnd(of client: Client) {
+        let poster = client.poster
+        let numbers = client.numbers
+        let process = client.peer.credentials.processID
+        var source: ProcessSource?
+        // The number is 0 if the process is in another namespace, so that this one cannot see it.
+        if process > 0 {
+            do throws(SystemError) {
+                let made = try ProcessSource(process) { [unowned self] _, _ in
+                    forget(poster)
+                    hub.end(poster, last: numbers?.value)
+                    flushAll()
+                }
+                try loop.add(made, forMode: .common)
+                source = made
+            } catch {
+                // Of a process that cannot be watched for want of descriptors, the end is not seen, as of one that is not visible.
+                if error.code == ESRCH { return hub.end(poster, last: numbers?.value) }
+            }
+        }
+        away[poster] = Away(process: source, numbers: numbers)
+        awayOrder.append(poster)
+        giveUpOldest()
+    }
+
+    /// Stops waiting for the end of a poster's process.
+    func forget(_ poster: PosterID) {
+        guard let known = away.removeValue(forKey: poster) else { return }
+        known.process?.invalidate()
+        awayOrder.removeAll { $0 == poster }
+    }
+
+    /// Gives up the poster that has been away longest, if there are too many.
+    private func giveUpOldest() {
+        guard awayOrder.count > HubServer.mostAway, let poster = awayOrder.first else { return }
+        forget(poster)
+        hub.end(poster, last: nil)
+    }
+}
