@@ -53,10 +53,21 @@ public struct RedisOptions: Hashable, Sendable {
 
     /// The time for which a center keeps a post after the server has accepted it.
     ///
-    /// A server that writes its file once a second loses the posts of up to two seconds when it crashes. When the center connects
-    /// again, it sends all posts that it keeps once more, and the server adds those that it does not have. A center keeps no more
-    /// than its options allow, so a longer time allows fewer posts a second.
+    /// A server that writes its file once a second loses up to two seconds when it crashes. When the connection begins anew, the
+    /// center sends again what it keeps, and the server adds what it does not have.
     public var retention = Duration.seconds(3)
+
+    /// The largest number of accepted posts that a center keeps for the retention.
+    ///
+    /// Beyond it, the oldest of them are kept for less time than ``retention``. So the retention never limits the number of posts
+    /// a second: up to 32,768 in three seconds, some 10,000 a second, each is kept for the whole time. The limits of the center's
+    /// own options count the posts that the server has not accepted yet, and not these.
+    public var retainedPosts = 32_768
+
+    /// The largest number of bytes of accepted posts that a center keeps for the retention.
+    ///
+    /// Beyond it, the oldest of them are kept for less time.
+    public var retainedBytes = 33_554_432
 
     /// The time within which the server has to answer when the engine connects.
     public var timeout = Duration.seconds(5)
@@ -76,6 +87,11 @@ public struct RedisOptions: Hashable, Sendable {
         }
         if database < 0 {
             misuse("RedisOptions.database: \(database) is no database; use 0 or a higher number")
+        }
+        if retainedPosts < 0 || retainedBytes < 0 {
+            misuse(
+                "RedisOptions: a retention of \(retainedPosts) posts and \(retainedBytes) bytes makes no sense; use 0 or more"
+            )
         }
         if retention < .zero || timeout <= .zero {
             misuse(

@@ -2,46 +2,76 @@ internal import DequeModule
 
 /// The posts that the server has accepted, until the center need not keep them any longer.
 ///
-/// A pure value. Numbers that were accepted within a tenth of a second form one group, with the time of the last.
+/// A pure value. The posts of a tenth of a second form one group, with the time of the last, so that there are few groups.
 struct AcceptedPosts: Hashable, Sendable {
+    /// The limits of the posts that are kept.
+    struct Limits: Hashable, Sendable {
+        var time: Duration
+        var posts: Int
+        var bytes: Int
+    }
+
     private struct Group: Hashable, Sendable {
         var number: UInt64
         let began: ContinuousClock.Instant
         var ended: ContinuousClock.Instant
+        var posts: Int
+        var bytes: Int
     }
 
-    private let retention: Duration
+    private let limits: Limits
     private var groups: Deque<Group> = []
+    /// The number of posts in all groups, and of their bytes.
+    private var posts = 0
+    private var bytes = 0
     private(set) var accepted: UInt64 = 0
     private(set) var settled: UInt64 = 0
 
-    init(retention: Duration) { self.retention = retention }
+    init(_ limits: Limits) { self.limits = limits }
 
-    /// Records that the server has a post.
-    mutating func accept(_ number: UInt64, now: ContinuousClock.Instant) {
+    /// Records that the server has posts, of which the last has a number.
+    mutating func accept(_ number: UInt64, posts: Int, bytes: Int, now: ContinuousClock.Instant) {
         if number <= accepted { return }
         accepted = number
-        if retention == .zero {
+        if limits.time == .zero {
             settled = number
-        } else if let last = groups.last, now - last.began < .milliseconds(100) {
+            return
+        }
+        if let last = groups.last, now - last.began < .milliseconds(100), isSmall(last) {
             groups[groups.count - 1].number = number
             groups[groups.count - 1].ended = now
+            groups[groups.count - 1].posts += posts
+            groups[groups.count - 1].bytes += bytes
         } else {
-            groups.append(Group(number: number, began: now, ended: now))
+            groups.append(Group(number: number, began: now, ended: now, posts: posts, bytes: bytes))
         }
+        self.posts += posts
+        self.bytes += bytes
+        while self.posts > limits.posts || self.bytes > limits.bytes { settleFirst() }
+    }
+
+    /// True if a group may grow: a large one would take much away when the limit is reached.
+    private func isSmall(_ group: Group) -> Bool {
+        group.posts < limits.posts / 16 && group.bytes < limits.bytes / 16
+    }
+
+    private mutating func settleFirst() {
+        let first = groups.removeFirst()
+        posts -= first.posts
+        bytes -= first.bytes
+        settled = first.number
     }
 
     /// The time at which the next posts are settled, or nil if none waits.
-    var due: ContinuousClock.Instant? { groups.first.map { $0.ended + retention } }
+    var due: ContinuousClock.Instant? { groups.first.map { $0.ended + limits.time } }
 
     /// Settles the posts that have been kept long enough.
     ///
     /// - Returns: True if a post was settled.
     mutating func settle(now: ContinuousClock.Instant) -> Bool {
         var changes = false
-        while let first = groups.first, first.ended + retention <= now {
-            settled = first.number
-            groups.removeFirst()
+        while let first = groups.first, first.ended + limits.time <= now {
+            settleFirst()
             changes = true
         }
         return changes
@@ -50,6 +80,7 @@ struct AcceptedPosts: Hashable, Sendable {
     /// Starts again on a new connection, on which the center sends again all posts that are not settled.
     mutating func restart() {
         groups.removeAll()
+        (posts, bytes) = (0, 0)
         accepted = settled
     }
 }

@@ -19,6 +19,8 @@ final class RedisEngine: Engine {
     private var info: ServerInfo?
     /// The generation of the last connection.
     private var epoch: Epoch?
+    /// The generation that has added an entry of this poster last; nil if none has.
+    var added: Epoch?
     var memory = ReadingMemory()
     var posts: AcceptedPosts
     private var isEnded = false
@@ -32,7 +34,8 @@ final class RedisEngine: Engine {
         self.address = address
         self.options = options
         self.loop = loop
-        posts = AcceptedPosts(retention: options.retention)
+        posts = AcceptedPosts(
+            .init(time: options.retention, posts: options.retainedPosts, bytes: options.retainedBytes))
     }
 
     // MARK: - The connection
@@ -140,7 +143,8 @@ final class RedisEngine: Engine {
     }
 
     private func report() {
-        sink?.acknowledged(accepted: posts.accepted, settled: posts.settled, exempt: posts.settled)
+        // The retention has limits of its own, so that it does not limit the rate of posts.
+        sink?.acknowledged(accepted: posts.accepted, settled: posts.settled, exempt: posts.accepted)
         guard settling == nil, let due = posts.due else { return }
         let timer = Timer(timeInterval: max(due - .now, .milliseconds(1)), repeats: false) { [weak self] _ in
             guard let self else { return }

@@ -224,6 +224,7 @@ final class RedisSession {
             return
         }
         let count = batch.posts.count
+        let bytes = batch.posts.reduce(0) { $0 + $1.cost }
         var arguments = RedisWords(
             epoch.text, "\(options.streamLength)", engine.poster.text, "\(first)", "\(last)", "\(lastSent)")
         arguments.append(batch.bytes)
@@ -233,7 +234,7 @@ final class RedisSession {
             [weak self] reply in
             guard let self, wasAdded(reply) else { return }
             pendingPosts -= count
-            engine.posts.accept(last, now: .now)
+            engine.posts.accept(last, posts: count, bytes: bytes, now: .now)
             hasAccepted = true
         }
     }
@@ -241,7 +242,9 @@ final class RedisSession {
     /// Returns true if the stream has the contents of an entry now, and ends the session otherwise.
     private func wasAdded(_ reply: RedisReply) -> Bool {
         switch reply {
-        case .integer(1): return true
+        case .integer(1):
+            engine.added = epoch
+            return true
         case .integer(-1): fail("the stream was deleted, or the database was emptied")
         case .integer(-2): fail("the server has refused a post")
         case .error(let text): fail("the server refuses a post: \(text)")
@@ -255,8 +258,9 @@ final class RedisSession {
         // The posts that were handed over before the horizons must reach the server first.
         sendBatch()
         var arguments = RedisWords(
-            epoch.text, "\(options.streamLength)", engine.poster.text, "\(announcement.number)", "\(lastSent)"
-        )
+            epoch.text, "\(options.streamLength)", engine.poster.text, "\(announcement.number)",
+            "\(lastSent)",
+            engine.added == epoch ? "1" : "0")
         arguments.append(StreamEntry.fields(of: announcement, by: engine.poster))
         lastSent = max(lastSent, announcement.number)
         evaluate(Scripts.announce, [generationKey, stream, posters], arguments, on: commands) {

@@ -49,17 +49,19 @@ enum Scripts {
     /// Adds an entry with horizons.
     ///
     /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the horizons, the number up to which the
-    /// same connection has sent posts before, and the fields. Returns 1, -1 or -2 as ``post`` does.
+    /// same connection has sent posts before, 1 if the generation has had an entry of the poster, otherwise 0, and the fields.
+    /// Returns 1, -1 or -2 as ``post`` does.
     ///
     /// The entry says if this generation knew no number of the poster before. Only then are base horizons no loss: the posts were
-    /// accepted by an earlier generation.
+    /// accepted by an earlier generation. A server that has lost its newest entries no longer knows of the posters that it had
+    /// met in them, so the poster says it, too.
     static let announce = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=redis.call('HGET',KEYS[3],ARGV[3])
         local number=tonumber(had or '0')
         if number<tonumber(ARGV[5]) then return -2 end
-        local first=had and '0' or '1'
-        if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*','f',first,unpack(ARGV,6)) then return -1 end
+        local first=(had or ARGV[6]=='1') and '0' or '1'
+        if not redis.call('XADD',KEYS[2],'NOMKSTREAM','MAXLEN','~',ARGV[2],'*','f',first,unpack(ARGV,7)) then return -1 end
         if tonumber(ARGV[4])>number then redis.call('HSET',KEYS[3],ARGV[3],ARGV[4]) end
         return 1
         """

@@ -1,10 +1,11 @@
-import DistributedNotifications
 import Foundation
 import Glibc
 import RedisNotifications
 import TestExpectations
 import TestSupport
 import Testing
+
+@testable import DistributedNotifications
 
 /// Notifications through a real server.
 @Suite struct DeliveryTests {
@@ -63,6 +64,22 @@ import Testing
         #expect(poster.statistics.kept == 0)
     }
 
+    @Test func `with the defaults a poster is never full while the server keeps up`() throws {
+        let server = try RedisServerProcess()
+        // All within the retention, and more than a center keeps by its own options or for the retention.
+        let center = try DistributedNotificationCenter(.redis(.unix(path: server.path)))
+        let limits = (center.options.keptPosts, RedisOptions().retainedPosts)
+        center.waitUntilConnected()
+        for posted in 1...UInt64(limits.1 + limits.0) {
+            if posted - center.statistics.accepted > limits.0 / 2 {
+                waitUntil("the server has most") { posted - center.statistics.accepted < limits.0 / 4 }
+            }
+            try center.post("A", whenFull: .refuse)
+        }
+        waitUntil("the server has all") { center.statistics.accepted == limits.0 + limits.1 }
+        #expect(center.statistics.kept <= limits.1)
+    }
+
     @Test func `late observers get the newest posts, or those since a time`() throws {
         let server = try RedisServerProcess()
         let poster = try server.center()
@@ -80,6 +97,17 @@ import Testing
         try poster.post(1_201...1_201)
         for observer in [newest, since, none] { observer.waitForNumber(1_201) }
         #expect(newest.gaps.isEmpty && since.gaps.isEmpty && none.numbers == [1_201] && none.gaps.isEmpty)
+    }
+
+    @Test func `a center of a server does not wake up at rest`() throws {
+        let server = try RedisServerProcess()
+        var limits = DistributedNotificationCenter.Options()
+        limits.stall = .milliseconds(100)
+        let center = try server.center(limits: limits) { $0.retention = .milliseconds(100) }
+        let observer = try Observer(center)
+        try center.post(1...5)
+        observer.waitForNumber(5)
+        #expect(Rest.comes(to: [center.state.loop]))
     }
 
     @Test func `the end of a poster makes no gap, and the server forgets it`() throws {

@@ -49,6 +49,9 @@ import Testing
         try begin(server)
         #expect(try announce(upTo: 9, to: server) == "1")
         #expect(try announce(upTo: 12, to: server) == "1")
+        // As after a loss of the server's newest entries, of which the poster knows.
+        try server.command("DEL", "posters")
+        #expect(try announce(upTo: 12, to: server, wasAdded: true) == "1")
         let script = """
             local firsts={}
             for _,e in ipairs(redis.call('XRANGE','stream','-','+')) do
@@ -56,7 +59,7 @@ import Testing
             end
             return table.concat(firsts,' ')
             """
-        #expect(try server.command("EVAL", script, "0") == "1 0")
+        #expect(try server.command("EVAL", script, "0") == "1 0 0")
         #expect(try server.command("HGET", "posters", Self.poster.text) == "12")
     }
 
@@ -108,13 +111,13 @@ import Testing
     }
 
     /// Runs the script with horizons.
-    private func announce(upTo number: UInt64, to server: RedisServerProcess, follows: UInt64 = 0) throws
-        -> String
-    {
+    private func announce(
+        upTo number: UInt64, to server: RedisServerProcess, follows: UInt64 = 0, wasAdded: Bool = false
+    ) throws -> String {
         try server.command(
             "EVAL", Scripts.announce, "3", "gen", "stream", "posters", "1", "1000", Self.poster.text,
             "\(number)",
-            "\(follows)", "k", "h", "p", Self.poster.text, "n", "\(number)", "b", "")
+            "\(follows)", wasAdded ? "1" : "0", "k", "h", "p", Self.poster.text, "n", "\(number)", "b", "")
     }
 
     /// The numbers of the posts of each entry.

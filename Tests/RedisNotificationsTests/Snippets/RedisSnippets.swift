@@ -20,7 +20,7 @@ import Testing
         #expect(!"\(center)".contains(password))
     }
 
-    @Test(arguments: ["space", "streamLength", "database", "retention", "port"])
+    @Test(arguments: ["space", "streamLength", "database", "retention", "retainedPosts", "port"])
     func `settings that make no sense end the program`(setting: String) async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -32,6 +32,7 @@ import Testing
             case "streamLength": options.streamLength = 0
             case "database": options.database = -1
             case "retention": options.retention = .seconds(-1)
+            case "retainedPosts": options.retainedPosts = -1
             default: address = .tcp(host: "localhost", port: 0)
             }
             _ = try DistributedNotificationCenter(.redis(address, options: options))

@@ -24,25 +24,44 @@ import Testing
         #expect(ServerInfo(text).flaw == flaw)
     }
 
+    private func posts(_ most: Int = .max, bytes: Int = .max) -> AcceptedPosts {
+        AcceptedPosts(.init(time: .seconds(3), posts: most, bytes: bytes))
+    }
+
     @Test func `posts are settled when they were kept long enough, and not before`() {
-        var posts = AcceptedPosts(retention: .seconds(3))
+        var posts = posts()
         let start = ContinuousClock.now
-        posts.accept(1, now: start)
-        posts.accept(2, now: start + .milliseconds(50))
-        posts.accept(3, now: start + .milliseconds(120))
-        posts.accept(2, now: start + .milliseconds(130))
+        for (number, time) in [(1, 0), (2, 50), (3, 120), (2, 130)] {
+            posts.accept(UInt64(number), posts: 1, bytes: 100, now: start + .milliseconds(time))
+        }
         #expect(posts.accepted == 3 && posts.settled == 0 && posts.due == start + .milliseconds(3_050))
         let changes = [3_049, 3_050, 3_119, 3_120].map { posts.settle(now: start + .milliseconds($0)) }
         #expect(changes == [false, true, false, true] && posts.settled == 3 && posts.due == nil)
     }
 
     @Test func `after a connection what is not settled is accepted anew`() {
-        var posts = AcceptedPosts(retention: .seconds(3))
+        var posts = posts()
         let start = ContinuousClock.now
-        posts.accept(5, now: start)
+        posts.accept(5, posts: 5, bytes: 500, now: start)
         posts.restart()
         #expect(posts.accepted == 0 && posts.due == nil)
-        posts.accept(5, now: start + .seconds(1))
+        posts.accept(5, posts: 5, bytes: 500, now: start + .seconds(1))
         #expect(posts.due == start + .seconds(4))
+    }
+
+    @Test(arguments: [(posts: 320, bytes: Int.max), (posts: .max, bytes: 32_000)])
+    func `beyond the limits the oldest posts are kept for less time, and few at once`(
+        most: (posts: Int, bytes: Int)
+    ) {
+        var posts = posts(most.posts, bytes: most.bytes)
+        let start = ContinuousClock.now
+        for number in 1...10_000 as ClosedRange<UInt64> {
+            posts.accept(number, posts: 1, bytes: 100, now: start)
+            let kept = number - posts.settled
+            #expect(kept <= 320 && kept >= min(number, 300))
+        }
+        posts.restart()
+        posts.accept(10_000, posts: 320, bytes: 32_000, now: start)
+        #expect(posts.settled < 10_000, "the limit counts only what this connection has accepted")
     }
 }
