@@ -1,15 +1,21 @@
+import TestSupport
+
 @testable import DistributedNotifications
 
 extension World {
-    /// Walks until nothing is left to do, and checks the contract all the way.
+    /// Walks until nothing is left to do, in the order that a seed says, and checks the contract all the way.
     ///
+    /// - Parameters:
+    ///   - seed: The seed.
+    ///   - trace: The names of the steps.
     /// - Returns: The failure; nil if the contract holds.
-    mutating func walk() -> String? {
+    mutating func walk(seed: UInt64, _ trace: inout [String]) -> String? {
+        var random = SplitMix64(seed: seed)
         var count = 0
         while failure == nil {
             let steps = steps(withFaults: count < 80)
             if steps.isEmpty || count > 400 { break }
-            var chosen = Int.random(in: 0..<steps.reduce(0) { $0 + $1.weight }, using: &rng)
+            var chosen = Int.random(in: 0..<steps.reduce(0) { $0 + $1.weight }, using: &random)
             let isIdle = steps.allSatisfy { $0.name == "hub sends" }
             for step in steps {
                 chosen -= step.weight
@@ -22,6 +28,23 @@ extension World {
             count += 1
         }
         return failure ?? "the walk does not come to rest"
+    }
+
+    /// Visits every state that can be reached, and checks the contract in each.
+    func explore() -> Exploration<World> {
+        Exploration(from: self) { world, walk in
+            var isAtRest = true
+            for step in world.steps(withFaults: true) {
+                var next = world
+                step.run(&next)
+                let isIdle = step.name == "hub sends" && !next.hasSent
+                if !step.isFault && !isIdle { isAtRest = false }
+                next.hasSent = false
+                if let failure = next.failure { walk.fail(failure) } else { walk.reach(next) }
+            }
+            var resting = world
+            if isAtRest, let failure = resting.atRest() { walk.fail(failure) }
+        }
     }
 
     /// Checks events of the observer.

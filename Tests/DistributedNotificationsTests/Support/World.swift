@@ -2,10 +2,10 @@ import TestSupport
 
 @testable import DistributedNotifications
 
-/// A poster, a hub and an observer, with the channels between them, in which everything happens in the order that a seed says.
+/// A poster, a hub and an observer, with the channels between them, in which everything happens in any order.
 ///
 /// The three are the values that the program uses. A defect changes what passes between them.
-struct World {
+struct World: Hashable {
     /// A defect of the protocol, which the walks must find.
     enum Defect: CaseIterable {
         /// `previous` is the last number of the poster instead of the last one of the topic.
@@ -26,20 +26,30 @@ struct World {
         case ends
         /// A poster that is not heard of again is forgotten in silence.
         case doubt
+        /// The hub tells nobody who joins of the posters that have ended.
+        case tombstones
+        /// The hub keeps no posts for observers that come back.
+        case ring
+        /// Posts that were accepted before a subscription began count as lost.
+        case bases
     }
 
-    struct Faults {
+    struct Faults: Hashable {
         var hubCrashes = 1
         var kills = 1
         var cuts = 1
     }
 
-    enum ToHub {
+    enum ToHub: Hashable {
         case announce(Announcement)
         case post(Post)
     }
 
-    var rng: SplitMix64
+    struct Acknowledgement: Hashable {
+        let accepted: UInt64
+        let settled: UInt64
+    }
+
     let defect: Defect?
     var left: Faults
     let topics: [Topic]
@@ -50,7 +60,7 @@ struct World {
     var posterLives = true
     var posterLink: UInt64?
     var toHub: [ToHub] = []
-    var toPoster: [(UInt64, UInt64)] = []
+    var toPoster: [Acknowledgement] = []
     // The hub.
     var hub: Hub?
     var epochs: UInt64 = 0
@@ -75,13 +85,11 @@ struct World {
     var everKnown = false
     var faultsSeen = 0
     var failure: String?
-    var trace: [String] = []
 
     static let observerID = PosterID(high: 0, low: 1)
     static let posterID = PosterID(high: 0, low: 2)
 
-    init(seed: UInt64, topics: String, kept: Int, queue: Int, ring: Int, faults: Faults, defect: Defect?) {
-        rng = SplitMix64(seed: seed)
+    init(topics: String, kept: Int, queue: Int, ring: Int, faults: Faults, defect: Defect? = nil) {
         self.defect = defect
         left = faults
         self.topics = topics.map { Topic(name: String($0), sender: nil) }
@@ -92,46 +100,6 @@ struct World {
     }
 
     // MARK: - Steps
-
-    typealias Step = (name: String, weight: Int, run: (inout World) -> Void)
-
-    /// The steps that are possible now.
-    func steps(withFaults: Bool) -> [Step] {
-        var steps: [Step] = []
-        if posterLives && posted.count < topics.count { steps.append(("post", 3, { $0.post() })) }
-        if hub == nil { steps.append(("hub", 3, { $0.startHub() })) }
-        if let hub {
-            if posterLives && posterLink == nil && toHub.isEmpty {
-                steps.append(("poster connects", 3, { $0.connectPoster() }))
-            }
-            if observerLink == nil { steps.append(("observer connects", 3, { $0.connectObserver() })) }
-            if posterLink != nil && posterLives && toHub.count < 3 && (log.next != nil || log.hasAnnouncement)
-            {
-                steps.append(("poster sends", 4, { $0.send() }))
-            }
-            if !toHub.isEmpty { steps.append(("hub reads", 4, { $0.hubReads() })) }
-            if posterLink == nil && !posterLives && toHub.isEmpty && hub.posters[World.posterID] != nil {
-                steps.append(("hub notices the end", 2, { $0.hubNotices() }))
-            }
-            if !hub.connections.isEmpty && toObserver.count < 2 {
-                steps.append(("hub sends", 4, { $0.hubSends() }))
-            }
-            if !confirmations.isEmpty { steps.append(("hub reads a confirmation", 4, { $0.hubConfirms() })) }
-        }
-        if posterLives && !toPoster.isEmpty { steps.append(("poster reads", 4, { $0.posterReads() })) }
-        if !toObserver.isEmpty { steps.append(("observer reads", 4, { $0.observerReads() })) }
-        if withFaults {
-            if hub != nil && left.hubCrashes > 0 { steps.append(("HUB CRASHES", 1, { $0.crashHub() })) }
-            if posterLives && left.kills > 0 { steps.append(("POSTER KILLED", 1, { $0.killPoster() })) }
-            if left.cuts > 0 && hub != nil && posterLink != nil && posterLives {
-                steps.append(("POSTER CUT", 1, { $0.cutPoster() }))
-            }
-            if left.cuts > 0 && hub != nil && observerLink != nil {
-                steps.append(("OBSERVER CUT", 1, { $0.cutObserver() }))
-            }
-        }
-        return steps
-    }
 
     mutating func post() {
         let topic = topics[posted.count]
@@ -145,6 +113,8 @@ struct World {
 
     mutating func startHub() {
         epochs += 1
+        var limits = limits
+        if defect == .ring { limits.ringPosts = 0 }
         hub = Hub(Epoch(high: 0, low: epochs), limits)
         toPoster = []
     }
@@ -157,6 +127,14 @@ struct World {
         var opening = log.connect()
         if defect == .dropping {
             opening = Announcement(horizons: [], number: opening.number, isOpening: true)
+        }
+        if defect == .bases {
+            opening = Announcement(
+                horizons: opening.horizons.map {
+                    Horizon(
+                        poster: $0.poster, topic: $0.topic, number: $0.number, isBase: false,
+                        reason: $0.reason)
+                }, number: opening.number, isOpening: true)
         }
         if defect == .resending, let last = log.retained.last?.number { log.handedOver(last) }
         toHub = [.announce(opening)]
@@ -197,13 +175,15 @@ struct World {
 
     mutating func hubSends() {
         hasSent = false
+        hub?.acknowledgePatient()
         for link in [posterLink, observerLink] {
             guard let link, let output = hub?.next(for: link) else { continue }
             hasSent = true
             switch output {
             case .acknowledged(let accepted, let settled):
                 if link == posterLink {
-                    toPoster.append((accepted, defect == .acknowledging ? accepted : settled))
+                    toPoster.append(
+                        .init(accepted: accepted, settled: defect == .acknowledging ? accepted : settled))
                 }
             case .batch(let batch): if link == observerLink { toObserver.append(batch) }
             }
@@ -217,8 +197,8 @@ struct World {
     }
 
     mutating func posterReads() {
-        let (accepted, settled) = toPoster.removeFirst()
-        _ = log.acknowledge(accepted: accepted, settled: settled)
+        let read = toPoster.removeFirst()
+        _ = log.acknowledge(accepted: read.accepted, settled: read.settled)
     }
 
     mutating func connectObserver() {
@@ -236,6 +216,9 @@ struct World {
             try hub?.subscribe(follower.subscription, from: links)
             try hub?.confirm(0, credits: 1, from: links)
         } catch { fail("violation: \(error)") }
+        if defect == .tombstones {
+            hub?.connections[links]?.queue.removeAll { if case .item(.ended) = $0 { true } else { false } }
+        }
     }
 
     mutating func observerReads() {
@@ -272,49 +255,6 @@ struct World {
         }
         if known.known.contains(World.posterID) { everKnown = true }
         record(events)
-    }
-
-    // MARK: - Faults
-
-    mutating func crashHub() {
-        left.hubCrashes -= 1
-        faultsSeen += 1
-        hub = nil
-        posterLink = nil
-        observerLink = nil
-        toHub = []
-        confirmations = []
-        log.disconnect()
-        // What the kernel has for the observer may still be read, or not.
-        if Bool.random(using: &rng) { toObserver = [] }
-    }
-
-    mutating func killPoster() {
-        left.kills -= 1
-        faultsSeen += 1
-        posterLives = false
-        if let link = posterLink, toHub.isEmpty { hub?.close(link) }
-        posterLink = nil
-        toPoster = []
-    }
-
-    mutating func cutPoster() {
-        left.cuts -= 1
-        faultsSeen += 1
-        toHub = Array(toHub.prefix(Int.random(in: 0...toHub.count, using: &rng)))
-        if let link = posterLink, toHub.isEmpty { hub?.close(link) }
-        posterLink = nil
-        toPoster = []
-        log.disconnect()
-    }
-
-    mutating func cutObserver() {
-        left.cuts -= 1
-        faultsSeen += 1
-        if let link = observerLink { hub?.close(link) }
-        observerLink = nil
-        confirmations = []
-        if Bool.random(using: &rng) { toObserver = [] }
     }
 
     mutating func fail(_ reason: String) { if failure == nil { failure = reason } }
