@@ -94,8 +94,14 @@ extension Hub {
             return (batch <= connection.lastBatch, connection.isBehind)
         }
         if !isSent { throw WireViolation("a batch is confirmed that was not sent") }
+        var known: (name: PosterID, place: Dictionary<PosterID, HubPoster>.Index)?
         while let confirmed = at(link, { $0.takeConfirmed(upTo: batch) }) {
-            if !isBehind { settle(confirmed.poster, confirmed.number) }
+            if isBehind { continue }
+            // Posts of one poster mostly follow one another.
+            if known?.name != confirmed.poster {
+                known = posters.index(forKey: confirmed.poster).map { (confirmed.poster, $0) }
+            }
+            if let known, posters.values[known.place].settle(confirmed.number) { acknowledge(known.name) }
         }
         at(link) { if !$0.holdsPosts && !$0.misses { $0.isBehind = false } }
         markReady(at: link)

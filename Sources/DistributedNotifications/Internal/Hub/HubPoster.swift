@@ -68,8 +68,11 @@ struct HubPoster: Hashable, Sendable {
     ///
     /// - Returns: True if ``settled`` has changed.
     mutating func settle(_ number: UInt64) -> Bool {
+        guard let first = unsettled.first, first.number <= number else { return false }
+        // There is at most one post for each number, so the place is no later than if none is missing.
         var low = 0
-        var high = unsettled.count
+        var high = min(unsettled.count, Int(number - first.number) + 1)
+        if unsettled[high - 1].number == number { low = high - 1 }
         while low < high {
             let middle = (low + high) / 2
             if unsettled[middle].number < number { low = middle + 1 } else { high = middle }

@@ -5,6 +5,8 @@ struct KnownPosters: Hashable, Sendable {
     private(set) var known: Set<PosterID> = []
     /// The known posters that the engine has not reported on this connection.
     private(set) var inDoubt: Set<PosterID> = []
+    /// The poster that was reported last, if it is known; one poster often posts several times in a row.
+    private var latest: PosterID?
 
     /// Notes that a connection begins.
     ///
@@ -16,6 +18,8 @@ struct KnownPosters: Hashable, Sendable {
 
     /// Notes that the engine has reported a poster.
     mutating func note(_ poster: PosterID) {
+        if poster == latest && inDoubt.isEmpty { return }
+        latest = poster
         known.insert(poster)
         if !inDoubt.isEmpty { inDoubt.remove(poster) }
     }
@@ -24,6 +28,7 @@ struct KnownPosters: Hashable, Sendable {
     mutating func end(_ poster: PosterID) {
         known.remove(poster)
         inDoubt.remove(poster)
+        latest = nil
     }
 
     /// Forgets the posters that are still in doubt, because the grace period is over.
@@ -32,6 +37,7 @@ struct KnownPosters: Hashable, Sendable {
     mutating func giveUp() -> [PosterID] {
         defer {
             known.subtract(inDoubt)
+            latest = nil
             inDoubt = []
         }
         return inDoubt.sorted()
