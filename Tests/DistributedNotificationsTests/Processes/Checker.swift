@@ -8,6 +8,7 @@ struct Checker {
     }
 
     private var posted: [String: [Posted]] = [:]
+    private var killed: Set<String> = []
     private(set) var gapCount = 0
     private(set) var deliveredCount = 0
 
@@ -15,6 +16,7 @@ struct Checker {
         for index in fleet.members.indices where fleet.members[index].role == "post" {
             let lines = fleet.lines(of: index)
             guard let poster = lines.first(where: { $0.first == "poster" })?[1] else { continue }
+            if !fleet.members[index].isAlive { killed.insert(poster) }
             posted[poster] = lines.filter { $0.first == "post" && $0.count == 4 }.map {
                 Posted(number: UInt64($0[1]) ?? 0, name: $0[2], time: Int64($0[3]) ?? 0)
             }
@@ -26,8 +28,10 @@ struct Checker {
     /// - Parameters:
     ///   - lines: The lines of the observer.
     ///   - isComplete: True if everything must be accounted for, not only what is below a delivered number.
+    ///   - isLate: True if the observer came after the posters. The contract does not cover a poster that was killed before an
+    ///     engine told the observer of it.
     /// - Returns: The failure; nil if the contract holds.
-    mutating func failure(of lines: [[String]], isComplete: Bool) -> String? {
+    mutating func failure(of lines: [[String]], isComplete: Bool, isLate: Bool) -> String? {
         guard let confirmed = lines.first(where: { $0.first == "confirmed" }).flatMap({ Int64($0[1]) }) else {
             return "the observer was never confirmed"
         }
@@ -54,13 +58,17 @@ struct Checker {
             }
         }
         for (poster, posts) in posted {
+            if isLate && killed.contains(poster) && delivered[poster] == nil && gaps[poster] == nil {
+                continue
+            }
             let numbers = Set(delivered[poster] ?? [])
             let newest = delivered[poster]?.last ?? 0
             for post in posts where post.name == "a" && post.time > confirmed {
                 if numbers.contains(post.number) { continue }
                 if gaps[poster]?.contains(where: { $0.contains(post.number) }) == true { continue }
                 if isComplete || post.number < newest {
-                    return "\(poster) \(post.number) is missing in silence, the newest is \(newest)"
+                    return "\(poster) \(post.number) is missing in silence, the newest is \(newest), "
+                        + (killed.contains(poster) ? "the poster was killed" : "the poster lives")
                 }
             }
         }

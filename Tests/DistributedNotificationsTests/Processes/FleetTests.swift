@@ -32,7 +32,7 @@ import Testing
             apply(fault, to: fleet, hub, &random)
         }
         for poster in fleet.living("post") { #expect(fleet.wait(for: "settled", from: poster)) }
-        let gaps = try check(fleet)
+        let gaps = try check(fleet, "\(faults), seed \(seed)")
         try fleet.end()
         return gaps
     }
@@ -66,19 +66,20 @@ import Testing
     }
 
     /// Checks all observers, as soon as everything is accounted for.
-    private func check(_ fleet: Fleet) throws -> Int {
+    private func check(_ fleet: Fleet, _ label: String) throws -> Int {
+        let posters = fleet.members.lastIndex { $0.role == "post" } ?? 0
         let deadline = ContinuousClock.now + .seconds(40)
         while true {
             var checker = Checker(fleet)
             let failures = fleet.living("observe").compactMap {
-                checker.failure(of: fleet.lines(of: $0), isComplete: true)
+                checker.failure(of: fleet.lines(of: $0), isComplete: true, isLate: $0 > posters)
             }
             if failures.isEmpty {
                 #expect(checker.deliveredCount > 0 || fleet.living("observe").isEmpty)
                 return checker.gapCount
             }
             if ContinuousClock.now > deadline {
-                Issue.record("\(failures)")
+                Issue.record("\(failures): \(label)")
                 return checker.gapCount
             }
             usleep(20_000)
