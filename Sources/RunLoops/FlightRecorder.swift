@@ -32,10 +32,10 @@ public final class FlightRecorder: Sendable {
     public enum Detail: Hashable, Sendable {
         /// Each handler of a timer, source or observer, and each run, sleep and wait is recorded.
         ///
-        /// The messages of a loop are blocks, jobs, port messages and deliveries. The loop records their handlers one by one, up to
-        /// eight handlers within 50 µs. If the handlers beyond these eight take more than 500 µs together, the loop records them as
-        /// one ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records the messages that it sends to an idle receiver, and
-        /// every 64th other message, but at most one message in 10 µs.
+        /// Messages are blocks, jobs, port messages and deliveries. A loop records up to eight of their handlers within 50 µs one
+        /// by one. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
+        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records each message that it sends to an idle receiver, and
+        /// every 256th other message, at most once in 10 µs.
         case sampled
         /// Every handler and every sent message is recorded, for tests and experiments.
         case everything

@@ -8,7 +8,11 @@ extension HandlerCaller {
     private static let mostInWindow = 8
     /// The length of a window of time in which ``mostInWindow`` handlers are recorded, in microseconds.
     private static let window: UInt64 = 50
-    /// The total time above which handlers that were not recorded one by one are recorded as one event, in microseconds.
+    /// The number of readings of the clock that a loop spares after a handler that the window did not admit.
+    ///
+    /// A busy loop otherwise reads the clock in each pass, only to find that the window is not over.
+    private static let sparedLooks = 3
+    /// The time after which handlers that were not recorded one by one are recorded as one stretch, in microseconds.
     private static let longestGap: UInt64 = 500
 
     /// Calls user code, and records the call.
@@ -25,12 +29,19 @@ extension HandlerCaller {
             notesMessages = isObserved
             return isObserved ? callWatched(origin, kind, handler) : handler()
         }
+        let isSampled = isMessage(kind) && !Recorder.recordsEverything
+        if isSampled && ring.own.looksToSpare > 0 {
+            ring.own.looksToSpare -= 1
+            notesMessages = isObserved
+            return isObserved ? callWatched(origin, kind, handler) : handler()
+        }
         let ticks = ring.ticks
-        if isMessage(kind) && !Recorder.recordsEverything {
+        if isSampled {
             let count = handle.counters.messages
             // `count` already includes this message.
             noteGap(ring, ticks, messages: count - 1)
             if !takePlaceInWindow(ring, ticks) {
+                ring.own.looksToSpare = HandlerCaller.sparedLooks
                 notesMessages = isObserved
                 ring.own.lastPlace = ring.number(of: origin)
                 return isObserved ? callWatched(origin, kind, handler) : handler()
@@ -50,6 +61,7 @@ extension HandlerCaller {
         guard let ring = Recorder.ring else { return nil }
         let ticks = ring.ticks
         noteGap(ring, ticks, messages: handle.counters.messages)
+        ring.own.looksToSpare = 0
         return Recorder.begin(.sleep, in: ring, at: ticks, place: 0)
     }
 
@@ -93,6 +105,7 @@ extension HandlerCaller {
                 number: count))
         // One of these handlers was slow, so the next handlers are recorded one by one.
         ring.own.window = 0
+        ring.own.looksToSpare = 0
     }
 
     /// Counts a handler that is about to be recorded.

@@ -1,0 +1,74 @@
+import RunLoopsTesting
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// The events that a sampled recording keeps.
+///
+/// The clock of a simulation stands still while handlers run, so that the limits count exactly.
+@Suite(.disabled(if: ForcedRecording.isOn)) struct SampledRecordingTests {
+    private static func run<Result>(
+        _ body: (LoopSimulation, FlightRecorder) throws -> Result
+    ) throws -> Result {
+        try LoopSimulation.run { simulation in
+            let recorder = try FlightRecorder(keeping: .seconds(86_400))
+            defer { recorder.stop() }
+            return try body(simulation, recorder)
+        }
+    }
+
+    private static func events(
+        _ recorder: FlightRecorder, at line: Int, _ isWanted: (FlightRecorder.Event.Kind) -> Bool
+    ) -> [FlightRecorder.Event] {
+        recorder.snapshot().threads.flatMap(\.events).filter {
+            isWanted($0.kind) && $0.place.hasSuffix("SampledRecordingTests.swift:\(line)")
+        }
+    }
+
+    @Test func `eight handlers of messages in 50 µs are recorded one by one, and every handler of a timer`()
+        throws
+    {
+        try Self.run { simulation, recorder in
+            let port = Port<Int>()
+            let line = #line - 1
+            RunLoop.current.add(port, forMode: .default) { _ in }
+            var fires = 0
+            for round in 1...3 {
+                for number in 0..<100 { try port.send(number) }
+                let timerLine = #line + 2
+                for _ in 0..<20 {
+                    Timer.scheduledTimer(withTimeInterval: .zero, repeats: false) { _ in fires += 1 }
+                }
+                simulation.settle()
+                #expect(Self.events(recorder, at: line) { $0 == .handler(.port) }.count == 8 * round)
+                #expect(fires == 20 * round)
+                #expect(Self.events(recorder, at: timerLine) { $0 == .handler(.timer) }.count == fires)
+                simulation.advance(by: .microseconds(50))
+            }
+        }
+    }
+
+    @Test func `a sender records a message to an idle receiver, and each 256th other, once in 10 µs`() throws
+    {
+        try Self.run { simulation, recorder in
+            let port = Port<Int>()
+            let line = #line - 1
+            func posts() -> Int { Self.events(recorder, at: line) { $0 == .post(count: 1) }.count }
+            // The port is in no loop, so that all messages stay in it.
+            for number in 0..<200 { try port.send(number) }
+            #expect(posts() == 1)
+            simulation.advance(by: .microseconds(9))
+            for number in 0..<100 { try port.send(number) }
+            #expect(posts() == 1)
+            simulation.advance(by: .microseconds(1))
+            for number in 0..<212 { try port.send(number) }
+            #expect(posts() == 1)
+            // 512 messages are in the port.
+            try port.send(0)
+            #expect(posts() == 2)
+            for number in 0..<300 { try port.send(number) }
+            #expect(posts() == 2)
+        }
+    }
+}
