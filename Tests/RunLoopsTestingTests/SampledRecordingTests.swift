@@ -49,6 +49,55 @@ import Testing
         }
     }
 
+    @Test func `handlers beyond these that take long together are one stretch, whatever is called next`()
+        throws
+    {
+        try Self.run { simulation, recorder in
+            let thread = try RunLoopThread(name: "worker")
+            let full = Port<Int>(queueLimit: 1)
+            try full.send(0)
+            let port = Port<Int>()
+            let line = #line - 1
+            try thread.runLoop.performAndWait {
+                // In the next pass, the loop calls an observer before it serves the port.
+                RunLoop.current.add(
+                    RunLoop.Observer(activities: .beforeTimers) { _, _ in }, forMode: .default)
+                RunLoop.current.add(port, forMode: .default) { number in
+                    // Only a wait lets the time of a simulation pass. It uses up the time of the pass.
+                    if number == 15 { try? full.send(1, before: RunLoop.now + .milliseconds(1)) }
+                }
+            }
+            simulation.advance(by: .microseconds(50))
+            for number in 0..<20 { try port.send(number) }
+            simulation.advance(by: .milliseconds(1))
+            let stretches = Self.events(recorder, at: line) { if case .stretch = $0 { true } else { false } }
+            #expect(stretches.map(\.kind) == [.stretch(count: 8)])
+            #expect(stretches.map(\.duration) == [.milliseconds(1)])
+            // After a stretch, handlers are recorded one by one again.
+            #expect(Self.events(recorder, at: line) { $0 == .handler(.port) }.count == 12)
+        }
+    }
+
+    @Test func `a recorded handler that takes long, and then runs the loop, is no stretch as well`() throws {
+        try Self.run { simulation, recorder in
+            let thread = try RunLoopThread(name: "worker")
+            let full = Port<Int>(queueLimit: 1)
+            try full.send(0)
+            let inner = RunLoop.Mode("inner")
+            let line = #line + 1
+            thread.runLoop.perform {
+                RunLoop.current.add(Port<Int>(), forMode: inner) { _ in }
+                try? full.send(1, before: RunLoop.now + .milliseconds(1))
+                RunLoop.current.run(in: inner, until: RunLoop.now + .milliseconds(1))
+            }
+            simulation.advance(by: .milliseconds(3))
+            let events = recorder.snapshot().threads.flatMap(\.events)
+            #expect(events.contains { $0.kind == .run(.timedOut) && $0.place == "inner" })
+            #expect(Self.events(recorder, at: line) { $0 == .handler(.block) }.count == 1)
+            #expect(!events.contains { if case .stretch = $0.kind { true } else { false } })
+        }
+    }
+
     @Test func `a sender records a message to an idle receiver, and each 256th other, once in 10 µs`() throws
     {
         try Self.run { simulation, recorder in
