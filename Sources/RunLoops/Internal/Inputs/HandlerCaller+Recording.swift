@@ -36,17 +36,17 @@ extension HandlerCaller {
             return isObserved ? callWatched(origin, kind, handler) : handler()
         }
         let ticks = ring.ticks
-        if isSampled {
-            let count = handle.counters.messages
-            // `count` already includes this message.
-            noteGap(ring, ticks, messages: count - 1)
-            if !takePlaceInWindow(ring, ticks) {
-                ring.own.looksToSpare = HandlerCaller.sparedLooks
-                notesMessages = isObserved
-                ring.own.lastPlace = ring.number(of: origin)
-                return isObserved ? callWatched(origin, kind, handler) : handler()
-            }
+        // The count already includes the message that is about to be handled.
+        let count = handle.counters.messages - (isMessage(kind) ? 1 : 0)
+        noteGap(ring, ticks, messages: count)
+        if isSampled && !takePlaceInWindow(ring, ticks) {
+            ring.own.looksToSpare = HandlerCaller.sparedLooks
+            notesMessages = isObserved
+            ring.own.lastPlace = ring.number(of: origin)
+            return isObserved ? callWatched(origin, kind, handler) : handler()
         }
+        // The handler has its own event, also if it runs the loop, which looks for unrecorded handlers.
+        ring.own.messagesAtLook = handle.counters.messages
         let slice = Recorder.begin(
             EventKind(kind), in: ring, at: ticks, place: ring.number(of: origin), stamp: stamp, number: number
         )
