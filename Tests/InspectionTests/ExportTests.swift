@@ -8,8 +8,10 @@ import Testing
 /// Recordings as files.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct ExportTests {
     /// A recording of two loops that send each other blocks, with nested runs, intervals and marks.
-    private static func recording() throws -> FlightRecorder.Snapshot {
-        let recorder = try FlightRecorder(detail: .everything)
+    ///
+    /// In the memory of one byte, the loops overwrite their first events.
+    private static func recording(atMost bytes: Int = 8 << 20) throws -> FlightRecorder.Snapshot {
+        let recorder = try FlightRecorder(atMost: bytes, detail: .everything)
         defer { recorder.stop() }
         let threads = try ["left", "right"].map { try RunLoopThread(name: $0) }
         let done = Gate()
@@ -24,15 +26,17 @@ import Testing
                 bounce(count - 1, to: 1 - index)
             }
         }
-        bounce(50, to: 0)
+        bounce(bytes == 1 ? 200 : 50, to: 0)
         #expect(done.wait())
         let snapshot = recorder.snapshot()
         threads.forEach { $0.stop() }
         return snapshot
     }
 
-    @Test func `slices are nested, and lie within those around them`() throws {
-        let trace = Trace(try ExportTests.recording())
+    @Test(arguments: [8 << 20, 1])
+    func `slices are nested, and lie within those around them`(bytes: Int) throws {
+        let trace = Trace(try ExportTests.recording(atMost: bytes))
+        #expect(trace.threads.contains { $0.lacksEvents } == (bytes == 1))
         #expect(trace.threads.contains { $0.items.contains { $0.depth >= 4 } })
         for lane in trace.threads {
             var around: [Trace.Item] = []
@@ -52,13 +56,14 @@ import Testing
         }
     }
 
-    @Test func `every arrow has both ends, and a post without a handler is marked`() throws {
-        let trace = Trace(try ExportTests.recording())
+    @Test(arguments: [8 << 20, 1])
+    func `every arrow has both ends, and a post without a handler is marked`(bytes: Int) throws {
+        let trace = Trace(try ExportTests.recording(atMost: bytes))
         let items = trace.threads.flatMap(\.items)
         let begun = Set(items.filter { $0.end == nil }.compactMap(\.flow))
         let ended = Set(items.filter { $0.end != nil }.compactMap(\.flow))
         #expect(begun == ended)
-        #expect(begun.count >= 50)
+        #expect(begun.count >= (bytes == 1 ? 10 : 50))
         for item in items where item.event.flow != nil && item.end == nil {
             #expect(item.isFlowOpen == (item.flow == nil))
         }
@@ -74,8 +79,9 @@ import Testing
         #expect(events.allSatisfy { $0["ph"] as? String != "X" || $0["dur"] is NSNumber })
     }
 
-    @Test func `Perfetto's form has as many ends as beginnings, in the order of time`() throws {
-        let snapshot = try ExportTests.recording()
+    @Test(arguments: [8 << 20, 1])
+    func `Perfetto's form has as many ends as beginnings, in the order of time`(bytes: Int) throws {
+        let snapshot = try ExportTests.recording(atMost: bytes)
         var depth: [UInt64: Int] = [:]
         var last: [UInt64: UInt64] = [:]
         var count = 0

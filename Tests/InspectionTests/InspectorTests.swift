@@ -32,9 +32,11 @@ import Testing
                 let loop = try #require(report.loops.first { $0.name == name })
                 #expect(loop.isBlocked)
                 #expect(loop.call?.kind == "block")
+                #expect(loop.call?.madeAt.hasPrefix("Inspected/main.swift:") == true)
                 #expect(loop.busyFor ?? 0 > 0)
             }
             #expect(report.waits.count == 2)
+            #expect(report.waits.allSatisfy { $0.madeAt.hasPrefix("Inspected/main.swift:") })
             #expect(report.waits.allSatisfy { $0.isInCircle && $0.hasDeadline })
             #expect(report.recent == nil)
         }
@@ -45,10 +47,12 @@ import Testing
             let inspector = try RemoteInspector(process: process)
             let first = try #require(inspector.report().loops.first { $0.name == "busy" })
             var second = first
-            // The loop answers as soon as it has a processor.
-            while second.counts.passes == first.counts.passes {
+            // The loop answers as soon as it has a processor. Between two of its handlers it is in no call.
+            while second.counts.passes == first.counts.passes || second.call == nil {
                 second = try #require(inspector.report().loops.first { $0.name == "busy" })
             }
+            #expect(second.call?.kind == "block")
+            #expect(second.call?.madeAt.hasPrefix("Inspected/main.swift:") == true)
             #expect(!second.isBlocked)
             #expect(second.counts.busyTime > first.counts.busyTime)
             #expect(second.counts.processorTime > first.counts.processorTime)

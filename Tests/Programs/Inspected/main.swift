@@ -7,6 +7,7 @@ import TestSupport
 // blocked, and ends at the end of its input.
 
 let arguments = CommandLine.arguments.dropFirst()
+if arguments.contains("nobody") { precondition(setuid(65_534) == 0, "root may become anybody") }
 let recorder = arguments.contains("unrecorded") ? nil : try FlightRecorder()
 let inspector = try Inspector(recorder: recorder)
 let stuck = Gate()
