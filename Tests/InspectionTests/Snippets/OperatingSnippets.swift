@@ -74,19 +74,34 @@ import Testing
         #expect(page.contains("# TYPE run_loop_passes_total counter"))
     }
 
-    @Test func `a signal keeps a recording`() throws {
-        try onLoopThread { _ in
-            let recorder = try FlightRecorder()
-            var page: [UInt8] = []
-            func keep(_ bytes: [UInt8]) { page = bytes }
+    @Test func `a signal keeps a recording, while another loop is stuck`() throws {
+        let recorder = try FlightRecorder()
+        let (pages, isKept) = (Log<[UInt8]>(), Gate())
+        let keep = { @Sendable (page: [UInt8]) in
+            pages.add(page)
+            isKept.open()
+        }
+        let recordings = try RunLoopThread(name: "recordings")
+        try recordings.runLoop.performAndWait {
             let asked = try SignalSource(SIGUSR2) { _, _ in keep(recorder.snapshot().bytes(as: .page)) }
             try RunLoop.current.add(asked, forMode: .common)
-            kill(getpid(), SIGUSR2)
-            while page.isEmpty && RunLoop.current.run(mode: .default, before: .now + .seconds(60)) {}
-            #expect(page.starts(with: Array("<!DOCTYPE html>".utf8)))
-            asked.invalidate()
-            recorder.stop()
         }
+        let stuck = try RunLoopThread(name: "stuck")
+        let (began, mayEnd) = (Gate(), Gate())
+        stuck.runLoop.perform {
+            began.open()
+            _ = mayEnd.wait()
+        }
+        #expect(began.wait())
+        kill(getpid(), SIGUSR2)
+        #expect(isKept.wait())
+        mayEnd.open()
+        for thread in [recordings, stuck] {
+            thread.stop()
+            thread.join()
+        }
+        recorder.stop()
+        #expect(pages.entries[0].starts(with: Array("<!DOCTYPE html>".utf8)))
     }
 }
 
