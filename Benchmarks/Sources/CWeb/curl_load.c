@@ -58,9 +58,14 @@ void bench_http_serve(int listener, int stop) {
 
 // MARK: - The client
 
+enum { most_parallel = 64 };
+
 struct bench_curl {
     CURLM *multi;
     char *url;
+    /// The handles that no transfer uses.
+    CURL *spares[most_parallel];
+    int32_t spare_count;
     int epoll;
     /// The time until libcurl's deadline in milliseconds, or -1 without a deadline.
     long alarm;
@@ -88,6 +93,11 @@ static int set_alarm(CURLM *multi, long milliseconds, void *context) {
     return 0;
 }
 
+static size_t skip_header(char *bytes, size_t size, size_t count, void *context) {
+    (void)bytes, (void)context;
+    return size * count;
+}
+
 static size_t take(char *bytes, size_t size, size_t count, void *context) {
     (void)bytes;
     ((bench_curl *)context)->received += (int64_t)(size * count);
@@ -109,25 +119,39 @@ bench_curl *bench_curl_create(const char *url) {
 }
 
 void bench_curl_destroy(bench_curl *client) {
+    while (client->spare_count > 0) curl_easy_cleanup(client->spares[--client->spare_count]);
     curl_multi_cleanup(client->multi);
     close(client->epoll);
     free(client->url);
     free(client);
 }
 
-/// Starts a transfer with a new handle, like a client that fetches one URL after another.
-static bool start(bench_curl *client) {
+/// Makes a handle with the settings of `HTTPClient` for redirects, protocols, compression and headers.
+static CURL *make_handle(bench_curl *client) {
     CURL *transfer = curl_easy_init();
-    if (!transfer) return false;
-    curl_easy_setopt(transfer, CURLOPT_URL, client->url);
+    if (!transfer) return NULL;
+    curl_easy_setopt(transfer, CURLOPT_HEADERFUNCTION, skip_header);
     curl_easy_setopt(transfer, CURLOPT_WRITEFUNCTION, take);
     curl_easy_setopt(transfer, CURLOPT_WRITEDATA, client);
     curl_easy_setopt(transfer, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(transfer, CURLOPT_CONNECTTIMEOUT_MS, 10000L);
+    curl_easy_setopt(transfer, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(transfer, CURLOPT_MAXREDIRS, 10L);
+    curl_easy_setopt(transfer, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(transfer, CURLOPT_ACCEPT_ENCODING, "");
+    return transfer;
+}
+
+/// Starts a transfer, with a handle that was used before if there is one, like `HTTPClient`.
+static bool start(bench_curl *client) {
+    CURL *transfer = client->spare_count > 0 ? client->spares[--client->spare_count] : make_handle(client);
+    if (!transfer) return false;
+    curl_easy_setopt(transfer, CURLOPT_URL, client->url);
     return curl_multi_add_handle(client->multi, transfer) == CURLM_OK;
 }
 
 bool bench_curl_run(bench_curl *client, int32_t parallel, int32_t requests) {
+    if (parallel > most_parallel) return false;
     int32_t started = 0, ended = 0;
     client->received = 0;
     while (started < parallel && started < requests) {
@@ -158,7 +182,7 @@ bool bench_curl_run(bench_curl *client, int32_t parallel, int32_t requests) {
             curl_easy_getinfo(transfer, CURLINFO_RESPONSE_CODE, &status);
             bool is_good = message->data.result == CURLE_OK && status == 200;
             curl_multi_remove_handle(client->multi, transfer);
-            curl_easy_cleanup(transfer);
+            client->spares[client->spare_count++] = transfer;
             if (!is_good) return false;
             ended++;
             if (started < requests) {

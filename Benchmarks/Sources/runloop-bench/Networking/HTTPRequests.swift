@@ -70,7 +70,7 @@ struct HTTPRequests: Measurement {
     var remarks: [String] {
         [
             "A server in C answers on the loopback interface with 13 bytes. Each client keeps 32 requests under way, on 32 "
-                + "connections that stay open, with a new transfer for each request."
+                + "connections that stay open. All use libcurl's handles again, with similar settings."
         ]
     }
 
