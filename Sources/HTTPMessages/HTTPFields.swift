@@ -29,7 +29,8 @@ public struct HTTPFields: Hashable, Sendable {
         }
     }
 
-    private var fields: [Field] = []
+    /// The fields, whose span is read without copies of names and values.
+    package private(set) var fields: [Field] = []
 
     /// Creates an empty header.
     public init() {}
@@ -69,12 +70,9 @@ public struct HTTPFields: Hashable, Sendable {
 
     /// True if two names are equal except for the case of ASCII letters.
     package static func areEqual(_ one: String, _ other: String) -> Bool {
-        if one.utf8.count != other.utf8.count { return false }
-        var (one, other) = (one, other)
-        // Safe: the bytes are only read during the calls.
-        return one.withUTF8 { one in
-            other.withUTF8 { unsafe zip(one, $0).allSatisfy { lowercase($0) == lowercase($1) } }
-        }
+        let (one, other) = (one.utf8.span, other.utf8.span)
+        if one.count != other.count { return false }
+        return one.indices.allSatisfy { lowercase(one[$0]) == lowercase(other[$0]) }
     }
 
     package static func lowercase(_ letter: UInt8) -> UInt8 {

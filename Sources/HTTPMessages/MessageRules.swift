@@ -2,25 +2,20 @@
 package enum MessageRules {
     /// True if a text may be a method or the name of a field.
     package static func isToken(_ text: String) -> Bool {
-        // Contiguous memory is checked five times as fast as the UTF-8 view.
-        var text = text
-        // Safe: the bytes are only read during the call.
-        return !text.isEmpty && text.withUTF8 { unsafe $0.allSatisfy(isTokenCharacter) }
+        // A span is read without a reference to the text, which a copy would count.
+        let letters = text.utf8.span
+        return !letters.isEmpty && letters.indices.allSatisfy { isTokenCharacter(letters[$0]) }
     }
 
     /// True if a text may be the value of a field: it contains no NUL and no line break.
     package static func isFieldValue(_ text: String) -> Bool {
-        var text = text
-        // Safe: the bytes are only read during the call.
-        return text.withUTF8 { unsafe !$0.contains { $0 == 0 || $0 == 0x0a || $0 == 0x0d } }
+        let letters = text.utf8.span
+        return letters.indices.allSatisfy { letters[$0] != 0 && letters[$0] != 0x0a && letters[$0] != 0x0d }
     }
 
     private static func isTokenCharacter(_ letter: UInt8) -> Bool {
-        switch letter {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-            true
-        default: "!#$%&'*+.^_`|~".utf8.contains(letter)
-        }
+        // One bit for each character of ASCII: letters, digits, and !#$%&'*+-.^_`|~
+        let set: UInt64 = letter < 64 ? 0x03ff_6cfa_0000_0000 : letter < 128 ? 0x57ff_ffff_c7ff_fffe : 0
+        return set >> UInt64(letter & 63) & 1 == 1
     }
 }

@@ -31,6 +31,16 @@ import Testing
         #expect(WebSocketKey.base64(Array("foobar".utf8)) == "Zm9vYmFy")
     }
 
+    @Test func `a name consists of the characters that RFC 9110 allows in a token`() {
+        let tokens = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+        for number in UInt8.min...UInt8.max {
+            let letter = Character(Unicode.Scalar(number))
+            let request = HTTPServer.Request("GET", "/", fields: ["Host": "a", "X\(letter)": "b"])
+            let isAccepted = RequestRules.verdict(on: request, bodyLimit: nil) == .accepted(hasBody: false)
+            #expect(isAccepted == tokens.contains(letter), "\(number)")
+        }
+    }
+
     @Test func `each rule of a request has its status`() {
         func status(_ fields: HTTPFields, version: String = "1.1", method: String = "GET") -> Int? {
             let request = HTTPServer.Request(method, "/", version: version, fields: fields)

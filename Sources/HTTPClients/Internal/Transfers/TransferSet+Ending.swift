@@ -40,7 +40,9 @@ extension TransferSet {
         unsafe transfer.handle = nil
         unsafe runloops_transfer_end(handle, multi)
         // A handle that followed a redirect, or had a user and a password, is not used for another request.
-        let isClean = transfer.redirects == 0 && !transfer.request.url.utf8.contains(UInt8(ascii: "@"))
+        let letters = transfer.request.url.utf8.span
+        let isClean =
+            transfer.redirects == 0 && letters.indices.allSatisfy { letters[$0] != UInt8(ascii: "@") }
         if isClean, unsafe spareHandles.count < TransferSet.spareLimit {
             unsafe spareHandles.append(handle)
         } else {

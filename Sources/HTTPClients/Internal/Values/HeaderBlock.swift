@@ -133,9 +133,11 @@ struct HeaderBlock: Hashable, Sendable {
 
     private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         func isSpace(_ letter: UInt8) -> Bool { letter == 0x20 || (0x09...0x0d).contains(letter) }
-        var text = text.drop(while: isSpace)
-        while let last = text.last, isSpace(last) { text.removeLast() }
-        return text
+        // Removing the last bytes one by one would copy the array.
+        guard let first = text.firstIndex(where: { !isSpace($0) }),
+            let last = text.lastIndex(where: { !isSpace($0) })
+        else { return [] }
+        return text[first...last]
     }
 
     private static func isStatusLine(_ line: Span<UInt8>) -> Bool {

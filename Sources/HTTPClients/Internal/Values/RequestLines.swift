@@ -9,7 +9,8 @@ enum RequestLines {
         if !MessageRules.isToken(request.method) {
             throw .invalidRequest("the method \(request.method.debugDescription)")
         }
-        if request.url.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7f }) {
+        let letters = request.url.utf8.span
+        if !letters.indices.allSatisfy({ letters[$0] > 0x20 && letters[$0] != 0x7f }) {
             throw .unsupportedURL(request.url)
         }
         for field in request.fields {
@@ -28,9 +29,9 @@ enum RequestLines {
 
     /// True if a URL has the scheme `https`.
     static func isSecure(_ url: String) -> Bool {
-        let scheme = "https://".utf8
-        return url.utf8.count >= scheme.count
-            && zip(url.utf8, scheme).allSatisfy { HTTPFields.lowercase($0) == $1 }
+        let (letters, scheme) = (url.utf8.span, ("https://" as String).utf8.span)
+        return letters.count >= scheme.count
+            && scheme.indices.allSatisfy { HTTPFields.lowercase(letters[$0]) == scheme[$0] }
     }
 
     /// The lines for libcurl's list of fields.

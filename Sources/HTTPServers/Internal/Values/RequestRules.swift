@@ -24,19 +24,21 @@ enum RequestRules {
         var lengths = 0
         var encodings = 0
         var hosts = 0
-        for field in request.fields {
-            if !MessageRules.isToken(field.name) { return .refused(400) }
-            switch field.name.utf8.count {
-            case 4 where HTTPFields.areEqual(field.name, "Host"): hosts += 1
-            case 14 where HTTPFields.areEqual(field.name, "Content-Length"):
+        let fields = request.fields.fields.span
+        for index in fields.indices {
+            if !MessageRules.isToken(fields[index].name) { return .refused(400) }
+            switch fields[index].name.utf8.count {
+            case 4 where HTTPFields.areEqual(fields[index].name, "Host"): hosts += 1
+            case 14 where HTTPFields.areEqual(fields[index].name, "Content-Length"):
                 lengths += 1
-                if field.value.isEmpty || !field.value.utf8.allSatisfy(isDigit) { return .refused(400) }
-                guard let value = Int(field.value) else { return .refused(413) }
+                let digits = fields[index].value
+                if digits.isEmpty || !digits.utf8.allSatisfy(isDigit) { return .refused(400) }
+                guard let value = Int(digits) else { return .refused(413) }
                 if let bodyLimit, value > bodyLimit { return .refused(413) }
                 length = value
-            case 17 where HTTPFields.areEqual(field.name, "Transfer-Encoding"):
+            case 17 where HTTPFields.areEqual(fields[index].name, "Transfer-Encoding"):
                 encodings += 1
-                if !HTTPFields.areEqual(field.value, "chunked") { return .refused(501) }
+                if !HTTPFields.areEqual(fields[index].value, "chunked") { return .refused(501) }
             default: break
             }
         }

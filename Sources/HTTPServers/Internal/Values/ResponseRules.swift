@@ -5,15 +5,16 @@ enum ResponseRules {
     /// The reason that an answer must not be sent; nil if it is valid.
     static func problem(status: Int, fields: HTTPFields) -> String? {
         if !(200...599).contains(status) { return "the status is \(status), not one from 200 to 599" }
-        for field in fields {
-            if !MessageRules.isToken(field.name) {
-                return "a field has the name \(field.name.debugDescription)"
+        let fields = fields.fields.span
+        for index in fields.indices {
+            if !MessageRules.isToken(fields[index].name) {
+                return "a field has the name \(fields[index].name.debugDescription)"
             }
             // libmicrohttpd refuses empty values.
-            if field.value.isEmpty || !MessageRules.isFieldValue(field.value) {
-                return "the field \(field.name) has the value \(field.value.debugDescription)"
+            if fields[index].value.isEmpty || !MessageRules.isFieldValue(fields[index].value) {
+                return "the field \(fields[index].name) has the value \(fields[index].value.debugDescription)"
             }
-            if isOwn(field.name) { return "the field \(field.name) is the server's own" }
+            if isOwn(fields[index].name) { return "the field \(fields[index].name) is the server's own" }
         }
         return nil
     }
