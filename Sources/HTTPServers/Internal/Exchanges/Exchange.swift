@@ -55,6 +55,8 @@ final class Exchange {
         var data: ((HTTPExchange, RawSpan) -> Void)?
         var drained: ((HTTPExchange) -> Void)?
         var end: ((HTTPExchange, HTTPExchange.EndReason) -> Void)?
+
+        var isEmpty: Bool { data == nil && drained == nil && end == nil }
     }
 
     init(_ link: ServerLink, _ target: String) {
@@ -178,7 +180,8 @@ final class Exchange {
     /// Records that libmicrohttpd has ended the request.
     func end(_ reason: HTTPExchange.EndReason) {
         if endReason != nil { return }
-        enqueue()
+        // Most exchanges have no handler to call or to release, and no face to release.
+        if !handlers.isEmpty || heldFace != nil || upgraded != nil { enqueue() }
         server?.unwatch(self)
         endReason = clientHasLeft ? .clientLeft : isAborted ? .failed : reason
         state.end()

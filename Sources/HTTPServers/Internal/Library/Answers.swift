@@ -23,8 +23,13 @@ extension Exchange {
     func sendAnswer(_ server: HTTPServer, _ link: ServerLink) -> Bool {
         guard let answer, let made = unsafe libraryAnswer(answer, server) else { return false }
         defer { unsafe runloops_answer_free(made) }
-        for field in answer.fields where !(unsafe runloops_answer_add_field(made, field.name, field.value)) {
-            return false
+        for field in answer.fields {
+            // Passed to C directly, each text would be copied to a new array.
+            // Safe: libmicrohttpd copies the texts during the call.
+            let isAdded = unsafe field.name.withCString { name in
+                unsafe field.value.withCString { unsafe runloops_answer_add_field(made, name, $0) }
+            }
+            if !isAdded { return false }
         }
         if server.stopping != nil, answer.status != 101,
             !(unsafe runloops_answer_add_field(made, "Connection", "close"))

@@ -104,8 +104,9 @@ extension Exchange {
         _ version: UnsafePointer<CChar>
     ) -> Bool {
         // Safe: libmicrohttpd owns the strings, and this copies them.
-        let name = unsafe String(cString: method)
-        let number = unsafe String(cString: version + "HTTP/".utf8.count)
+        let name = unsafe strcmp(method, "GET") == 0 ? "GET" : String(cString: method)
+        let number =
+            unsafe strcmp(version, "HTTP/1.1") == 0 ? "1.1" : String(cString: version + "HTTP/".utf8.count)
         let received = HTTPServer.Request(
             name, request.target, version: number, fields: unsafe fields(of: link.handle))
         let asksAboutBodies = server.headerHandler != nil
