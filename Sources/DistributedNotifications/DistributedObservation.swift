@@ -37,7 +37,7 @@ public final class DistributedObservation: Sendable {
 
     /// True once the subscription is confirmed.
     ///
-    /// From that moment on, every matching notification is delivered, or is in a gap.
+    /// Once it is, every matching notification is delivered, or is in a gap.
     public var isConfirmed: Bool { lane.isConfirmed }
 
     /// Ends the observation.

@@ -122,18 +122,19 @@ struct HubConnection: Hashable, Sendable {
         return unconfirmed.removeFirst()
     }
 
-    /// What comes next for a connection.
+    /// The next content of a batch.
     enum Next {
+        /// An item, which was taken out of the queue.
         case item(EngineBatch.Item)
-        /// The losses, which are told now that there is room.
+        /// The losses, for which the queue has room now.
         case missed
         /// The next post of a replay.
         case replay
-        /// Nothing, or nothing that fits or that there are credits for.
+        /// Nothing: all is sent, the rest does not fit, or the connection has no credits.
         case nothing
     }
 
-    /// Takes what comes next into a batch.
+    /// Returns the next content of a batch, and takes it out of the queue if it is an item.
     mutating func takeNext(for batch: UInt64, fits room: Int) -> Next {
         if !queue.isEmpty { return takeFirst(for: batch, fits: room).map { .item($0) } ?? .nothing }
         if misses { return .missed }

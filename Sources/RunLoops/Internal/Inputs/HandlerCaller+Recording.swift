@@ -8,11 +8,11 @@ extension HandlerCaller {
     private static let mostInWindow = 8
     /// The length of a window of time in which ``mostInWindow`` handlers are recorded, in microseconds.
     private static let window: UInt64 = 50
-    /// The number of readings of the clock that a loop spares after a handler that the window did not admit.
+    /// The number of message handlers that a loop calls without reading the clock, after a handler that the window did not admit.
     ///
     /// A busy loop otherwise reads the clock in each pass, only to find that the window is not over.
     private static let sparedLooks = 3
-    /// The time after which handlers that were not recorded one by one are recorded as one stretch, in microseconds.
+    /// The total time above which handlers that were not recorded one by one are recorded as one event, in microseconds.
     private static let longestGap: UInt64 = 500
 
     /// Calls user code, and records the call.

@@ -41,7 +41,7 @@ extension PortInput {
 
     /// True if the port has been armed since it joined the loop.
     ///
-    /// From then on, the port is armed again each time it has been served.
+    /// After that, the port is armed again each time it has been served.
     var hasBeenArmed: Bool {
         @inline(__always) get { state.value.hasBeenArmed }
         @inline(__always) _modify { yield &state.value.hasBeenArmed }

@@ -44,10 +44,9 @@ struct EventRing: Equatable, @unchecked Sendable {
         var window: UInt64 = 0
         /// The number of message handlers that were counted in the present window.
         var recordedInWindow = 0
-        /// The number of readings of the clock that the loop spares, until it sleeps.
+        /// The number of message handlers that the loop calls next without reading the clock; 0 after a sleep.
         var looksToSpare = 0
-        /// The ticks at the last reading of the clock before or after a handler of a message, the loop's count of messages at that
-        /// time, and the place of the last handler that was not recorded.
+        /// The ticks at the last reading of the clock before or after a handler or a sleep.
         var lastLook: UInt64 = 0
         /// The loop's count of messages at the time of `lastLook`.
         var messagesAtLook = 0
