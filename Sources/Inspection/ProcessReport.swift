@@ -23,7 +23,7 @@ public struct ProcessReport: Codable, Hashable, Sendable {
     public var loops: [Loop]
     /// The waits of those threads that other threads may be waiting for.
     public var waits: [Wait]
-    /// The last seconds, from the flight recorder; nil without one.
+    /// The events of the last seconds, from the flight recorder; nil if there is no recorder.
     public var recent: Recent?
 }
 
@@ -102,8 +102,8 @@ extension ProcessReport {
     ///
     /// > Thread safety: a value.
     public struct Input: Codable, Hashable, Sendable {
-        /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or that of another module, such as `listener`,
-        /// `connection`, `message port` and `notification observers`.
+        /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or a kind that another module defines, such as
+        /// `listener`, `connection`, `message port` or `notification observers`.
         public var kind: String
         /// The place where the input was made; empty for several places.
         ///

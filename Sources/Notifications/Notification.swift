@@ -81,12 +81,11 @@ public struct Notification: Sendable {
         self.line = line
     }
 
-    /// Makes a notification whose contents have types that only the dependent module knows.
+    /// Makes a notification whose contents have types that only the calling module knows.
     ///
     /// - Parameters:
     ///   - name: The name of the event.
-    ///   - sender: The identity of the sender, which the payload keeps alive and which is not the payload itself; nil for no
-    ///     sender.
+    ///   - sender: The identity of the sender; nil for no sender. The payload is another object, and keeps the sender alive.
     ///   - payload: The contents.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.

@@ -42,8 +42,8 @@ public final class NotificationQueue: Sendable {
 
     /// Makes another queue for the current loop.
     ///
-    /// Notifications that wait are posted even if the queue itself has been destroyed. After that, the loop keeps no part of the
-    /// queue.
+    /// If the queue is destroyed while notifications wait in it, the loop still posts them. After it has posted the last one, the
+    /// loop keeps no part of the queue.
     ///
     /// - Parameter notificationCenter: The center to which the queue posts. The center is kept alive until the queue has been
     ///   destroyed and its last notification has been posted.

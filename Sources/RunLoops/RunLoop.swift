@@ -180,7 +180,7 @@ public final class RunLoop: Sendable {
         return try body(loop)
     }
 
-    /// Ends the main loop for a main thread that was given away before it used the loop.
+    /// Ends the main loop, because the program gave the main thread to Dispatch before that thread used the loop.
     func endAbandoned() {
         // Safe: only the main thread would touch the core, and it was given away before it used the loop.
         guard let core = unsafe ownCore else { return }

@@ -12,8 +12,8 @@ internal import Synchronization
 /// A call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the previous report,
 /// and when it has returned. The report arrives up to half the threshold later, and the watchdog can miss a call that lasts between
 /// 1 and 1.5 times the threshold. The reason is that the loops do not read the clock. Instead, the watchdog inspects them four
-/// times within the threshold, but at most once in a tenth of a millisecond. The watchdog can also miss a call in a pass that was
-/// under way when the watchdog began, unless the call's input was added to the loop later.
+/// times within the threshold, but at most once in a tenth of a millisecond. If a pass was under way when the watchdog
+/// began, the watchdog can also miss the pass's calls, except those of inputs that were added after it began.
 ///
 /// Without a watchdog, the loops do no additional work. With a watchdog, each call of a handler costs its loop a few plain stores.
 ///

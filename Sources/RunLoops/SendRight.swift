@@ -82,8 +82,8 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Adds a handler that this thread's loop calls when the port has ended.
     ///
-    /// This is the same as ``Port/onInvalidation(fileID:line:_:)``. The handler is also called if the right has ended in the
-    /// meantime.
+    /// This is the same as ``Port/onInvalidation(fileID:line:_:)``. The handler is called even if the right ends
+    /// before the port.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.

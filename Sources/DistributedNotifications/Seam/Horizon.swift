@@ -4,7 +4,7 @@ package struct Horizon: Hashable, Sendable {
     package let topic: Topic
     /// The number of the newest post that the horizon stands for.
     package let number: UInt64
-    /// True if an engine has accepted that post before, so that it is no loss for subscriptions that began later.
+    /// True if an engine had already accepted that newest post, so that a subscription that began after the post has not lost it.
     package let isBase: Bool
     /// The reason in the gap that the horizon may cause.
     package let reason: DistributedNotificationGap.Reason

@@ -38,7 +38,7 @@ public final class LoopBridge {
     private var observer: RunLoop.Observer?
     /// A source that keeps a run of our loop from ending because its mode has no other inputs.
     private let anchor = ManualSource {}
-    /// The source that watches Foundation's set; nil unless our loop waits for both loops.
+    /// The source that watches the epoll set of Foundation's loop; nil unless our loop sleeps on behalf of both loops.
     private var source: DescriptorSource?
     /// True while Foundation's loop waits for both loops.
     private var watchesGuest = false

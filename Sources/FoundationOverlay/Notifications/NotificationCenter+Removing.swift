@@ -34,7 +34,7 @@ extension NotificationCenter {
             sender: sender.map { ObjectIdentifier($0) })
     }
 
-    /// Ends an observation, or the observations of an observer for a name of Foundation's.
+    /// Ends the observation of a token, or an observer's observations of a name that has Foundation's type.
     ///
     /// - Parameters:
     ///   - observer: The token that `addObserver` has returned, or the object that was registered.

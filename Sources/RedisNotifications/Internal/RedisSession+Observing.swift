@@ -175,11 +175,12 @@ extension RedisSession {
 }
 
 extension StreamScan.Store {
-    /// Reads the parts of a reply; nil if they have another form.
+    /// Reads the parts of a reply; nil if they do not have the expected form.
     ///
     /// - Parameters:
     ///   - posters: The fields and values of the hash with the posters' last numbers.
-    ///   - ends: The list of ends, each with the poster, its number in the stream, its last number, and the ID of the entry.
+    ///   - ends: The list of ends. Each has the poster, its newest number in the stream, its last number, and the ID of the end's
+    ///     entry.
     init?(posters: RedisReply, ends: RedisReply) {
         guard let fields = posters.elements, let lines = ends.elements else { return nil }
         for index in stride(from: 0, to: fields.count - 1, by: 2) {

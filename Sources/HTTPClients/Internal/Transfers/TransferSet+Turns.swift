@@ -7,7 +7,7 @@ internal import DequeModule
 extension TransferSet {
     /// The work that transfers may cause in one pass.
     static let workOfPass = 32
-    /// The work of the next bytes of a body, up to ``HTTPTransfer/inboxLimit``, where the beginning of a transfer counts as 1.
+    /// The work of receiving up to ``HTTPTransfer/inboxLimit`` bytes of a body; beginning a transfer counts as 1.
     private static let workOfBytes = 4
 
     /// Begins a transfer, or continues one that libcurl holds back: now, or when its turn comes.

@@ -100,7 +100,7 @@ extension RemoteConnection {
         return over(.notAPort)
     }
 
-    /// Makes a message of a packet that the port has sent.
+    /// Makes a message from a packet that the port has sent.
     func message(_ packet: Packet) -> MessagePort.Message {
         MessagePort.Message(
             packet, from: MessagePort.Peer(connection: 0, credentials: peer), requester: nil, pool: pool)

@@ -162,7 +162,7 @@ final class RemoteConnection: Sendable {
         ended.endCallbacks.schedule()
     }
 
-    /// Adds a handler, which its loop calls when the connection ends, or soon if the connection has ended already.
+    /// Adds a callback, whose loop calls it when the connection ends, or soon after this call if the connection has already ended.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.ended == nil { state.endCallbacks.add(callback) }

@@ -16,7 +16,7 @@ struct ConnectionQuota: Sendable {
     ///
     /// - Parameters:
     ///   - limits: The limits for each process and each user.
-    ///   - ownUser: The port's user, whose processes are limited only one by one.
+    ///   - ownUser: The user of the port, to whom the limit for each user does not apply.
     init(_ limits: MessagePort.Limits, ownUser: UInt32) {
         self.limits = limits
         self.ownUser = ownUser

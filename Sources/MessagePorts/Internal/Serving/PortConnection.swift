@@ -39,7 +39,7 @@ final class PortConnection: Sendable {
         var awaitsRoom = false
         /// True while the connection is not read, because its next packet carries descriptors and no descriptors may arrive now.
         var isHeldBack = false
-        /// The events that the set reports of the connection.
+        /// The events of the connection that the epoll set reports.
         var interest = EpollSet.Interest.reading
         /// The limits of the other end, or nil until it has sent them.
         var limits: Frame.Limits?

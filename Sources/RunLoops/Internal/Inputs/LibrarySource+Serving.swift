@@ -18,7 +18,7 @@ extension LibrarySource {
         var hold: LibrarySource?
 
         var group = DescriptorGroup()
-        /// The reports that the service can take; used only while the source is being served.
+        /// The reports that remain to be taken; used only while the source is being served.
         var reports: Deque<EpollSet.Report> = []
         /// The number of reports that the service can still take.
         var reportsLeft = 0

@@ -76,8 +76,9 @@ final class ReadyNode: @unchecked Sendable {
         unsafe node.address.deallocate()
     }
 
-    /// Retains the signal, and returns the node that this reference accompanies.
+    /// Retains the signal, and returns its node.
     ///
+    /// The reference belongs to the node until `takeRetained` takes it back.
     /// Only the loop's thread may call this.
     func retainedNode() -> Node {
         precondition(!isOut, "the node is in one place")
@@ -86,7 +87,7 @@ final class ReadyNode: @unchecked Sendable {
         return node
     }
 
-    /// Takes back the reference that accompanies a node, and returns the signal.
+    /// Takes back the reference that belongs to a node, and returns the signal.
     ///
     /// Only the loop's thread may call this.
     static func takeRetained(_ node: Node) -> ReadyNode {

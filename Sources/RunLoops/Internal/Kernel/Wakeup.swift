@@ -43,7 +43,7 @@ struct Wakeup: ~Copyable, Sendable {
     ///
     /// If the loop has ended, the call does nothing.
     ///
-    /// - Parameter beforeWriting: A hook for tests, called after the sender has counted itself and before it writes.
+    /// - Parameter beforeWriting: A hook for tests, called after `senders` counts the sender and before the sender writes to the descriptor.
     func signal(beforeWriting: () -> Void = {}) {
         // A cancelled thread would end in the write. This sender has already disarmed the loop's mailbox, so no other sender would
         // wake the loop.

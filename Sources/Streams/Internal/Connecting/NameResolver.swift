@@ -92,7 +92,9 @@ enum NameResolver {
     }
 }
 
-/// The resolution of one name, which wakes a loop through a descriptor when it has ended.
+/// The resolution of one name.
+///
+/// When the resolution has ended, it wakes a loop through a descriptor.
 ///
 /// > Thread safety: any thread.
 final class LookUp: Sendable {
