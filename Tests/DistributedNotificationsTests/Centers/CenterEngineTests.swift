@@ -29,8 +29,8 @@ struct CenterEngineTests {
 
         func deliver(_ items: [EngineBatch.Item]) { sink?.deliver(EngineBatch(number: 1, items: items)) }
 
-        func accept(_ number: UInt64) {
-            sink?.acknowledged(accepted: number, settled: number, exempt: number)
+        func accept(_ number: UInt64, settles: Bool = true) {
+            sink?.acknowledged(accepted: number, settled: settles ? number : 0, exempt: number)
         }
 
         func makeRoom() {
@@ -110,6 +110,29 @@ struct CenterEngineTests {
         for _ in 1...2 { try center.post("a", whenFull: .dropOldest) }
         let error = await stage.value(before: .never, timedOut: .timedOut, cancelled: .cancelled) {}
         #expect(error == .dropped)
+        center.invalidate()
+    }
+
+    @Test func `a post that the engine has accepted is settled, not dropped, when the oldest ones make room`()
+        async throws
+    {
+        let made = LoopConfined<FullEngine>()
+        let center = try center(Log<Announcement>(), made)
+        let topic = Topic(name: "a", sender: nil)
+        onLoop(center) { made.value?.makeRoom() }
+        func post() throws -> OneShot<DistributedNotificationError?>? {
+            let posted = try center.state.post(
+                topic, [], isImmediate: false, dropsOldest: false, waits: true, until: .settled)
+            if case .taken(_, let stage) = posted { return stage } else { return nil }
+        }
+        let accepted = try #require(try post())
+        onLoop(center) { made.value?.accept(1, settles: false) }
+        let lost = try #require(try post())
+        for _ in 3...4 { try center.post("a", whenFull: .dropOldest) }
+        for (stage, result) in [(accepted, nil), (lost, .dropped)] as [(_, DistributedNotificationError?)] {
+            #expect(
+                await stage.value(before: .never, timedOut: .timedOut, cancelled: .cancelled) {} == result)
+        }
         center.invalidate()
     }
 

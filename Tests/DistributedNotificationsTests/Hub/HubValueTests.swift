@@ -53,6 +53,23 @@ struct HubValueTests {
         expectAcknowledgement(&hub, [2, 2])
     }
 
+    /// Looking up the ended poster must not move the others, whose number decides if their table is full.
+    @Test(arguments: 1...13)
+    func `a connection that falls behind may hold posts of a poster that has ended`(observers: Int) throws {
+        var limits = Hub.Limits()
+        limits.queuedPosts = 3
+        var hub = try hub(limits, observers: observers)
+        let ended = PosterID(high: 2, low: 1)
+        _ = hub.open(99, poster: ended)
+        try hub.announce(Announcement(horizons: [], number: 0, isOpening: true), from: 99)
+        try hub.publish(Post(poster: ended, number: 1, previous: 0, topic: topic), from: 99)
+        hub.close(99)
+        hub.end(ended, last: 1)
+        _ = hub.open(100, poster: PosterID(high: 2, low: 2))
+        try publish(1...4, to: &hub)
+        expectAcknowledgement(&hub, [4, 4])
+    }
+
     @Test func `a slow connection holds back neither posters nor others, and is told what it has missed`()
         throws
     {

@@ -117,8 +117,8 @@ final class CenterState: Sendable {
         until milestone: DistributedNotificationCenter.Milestone? = nil
     ) throws(DistributedNotificationError) -> Posted {
         let date = WallClock.now
-        let (posted, pumps, dropped) = try state.withLock {
-            state throws(DistributedNotificationError) -> (Posted, Bool, [PostWaiter]) in
+        let (posted, pumps, settled, dropped) = try state.withLock {
+            state throws(DistributedNotificationError) -> (Posted, Bool, [PostWaiter], [PostWaiter]) in
             if state.hasEnded { throw .ended }
             switch state.log.add(
                 topic, payload: payload, date: date, isImmediate: isImmediate, dropsOldest: dropsOldest)
@@ -128,21 +128,24 @@ final class CenterState: Sendable {
                 if !waits { throw .full }
                 let shot = OneShot<DistributedNotificationError?>()
                 state.roomWaiters.append(shot)
-                return (.waits(shot), false, [])
+                return (.waits(shot), false, [], [])
             case .taken(let number, let dropped):
                 page.store(number)
                 state.droppedCount += dropped.count
-                var lost: [PostWaiter] = []
-                if let newest = dropped.last {
-                    lost = state.postWaiters.filter { $0.number <= newest }
+                var (settled, lost): ([PostWaiter], [PostWaiter]) = ([], [])
+                if let oldest = dropped.first, let newest = dropped.last {
+                    // The engine has accepted the posts before the oldest one, so they are settled and not lost.
+                    settled = state.postWaiters.filter { $0.number < oldest }
+                    lost = state.postWaiters.filter { $0.number >= oldest && $0.number <= newest }
                     state.postWaiters.removeAll { $0.number <= newest }
                 }
                 defer { state.isPumping = true }
                 let waiter = milestone.map { PostWaiter(number: number, milestone: $0, shot: OneShot()) }
                 if let waiter { state.postWaiters.append(waiter) }
-                return (.taken(number, waiter?.shot), !state.isPumping, lost)
+                return (.taken(number, waiter?.shot), !state.isPumping, settled, lost)
             }
         }
+        for waiter in settled { waiter.shot.decide(nil) }
         for waiter in dropped { waiter.shot.decide(.dropped) }
         if pumps { onCore { $0.pump() } }
         return posted

@@ -191,8 +191,11 @@ struct Hub: Hashable, Sendable {
     // MARK: - Acknowledging
 
     /// Notes that one more connection has confirmed a post, or will never confirm it.
+    ///
+    /// Callers may hold an index of a poster, so this looks the poster up by an index, too: a change through the key can move the
+    /// others, even if there is no such poster.
     mutating func settle(_ poster: PosterID, _ number: UInt64) {
-        guard posters[poster]?.settle(number) == true else { return }
+        guard let place = posters.index(forKey: poster), posters.values[place].settle(number) else { return }
         acknowledge(poster)
     }
 
@@ -203,9 +206,9 @@ struct Hub: Hashable, Sendable {
 
     /// Notes that posters no longer wait for the confirmations of a connection.
     mutating func fallBehind(_ id: ConnectionID) {
-        guard let state = connections[id], !state.isBehind else { return }
-        connections[id]?.isBehind = true
-        settleAll(of: state)
+        guard let link = connections.index(forKey: id), !at(link, { $0.isBehind }) else { return }
+        at(link) { $0.isBehind = true }
+        settleAll(of: connections.values[link])
     }
 
     /// Ends the waits of posters for connections that have confirmed no posts since the last call.
