@@ -26,7 +26,7 @@ enum PingPeer: String, CaseIterable, ExpressibleByArgument {
         case .bufferevent: "libevent's bufferevent, in C"
         case .streams: "Connection"
         case .source: "DescriptorSource"
-        case .parked: "DescriptorSource, loop that never spins"
+        case .parked: "DescriptorSource, parked"
         case .nio: "SwiftNIO"
         }
     }
