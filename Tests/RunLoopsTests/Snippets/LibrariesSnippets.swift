@@ -170,9 +170,10 @@ final class LineClient {
         for closes in [true, false] {
             let wires = [try Wire.sockets(), try Wire.sockets()]
             let log = Log<String>()
+            let released = Gate()
             try onLoopThread { loop in
                 let client = try LineClient(forMode: .default)
-                let canary = Canary { log.add("released") }
+                let canary = Canary(released)
                 for (number, wire) in wires.enumerated() {
                     let timeout: Duration = number == 0 ? .zero : .seconds(300)
                     client.ask("anything", over: wire.giveAwayNear(), timeout: timeout) { answer in
@@ -191,7 +192,8 @@ final class LineClient {
                 #expect(wire.nearCloses())
                 wire.close()
             }
-            #expect(log.entries.prefix(2) == ["0 ended", "1 ended"])
+            #expect(released.wait())
+            #expect(log.entries == ["0 ended", "1 ended"])
         }
     }
 }
