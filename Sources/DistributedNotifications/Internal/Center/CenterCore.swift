@@ -199,7 +199,9 @@ extension CenterCore: EngineSink {
         pump()
     }
 
-    /// Asks the engine for the posters that the center knows; those that it does not report in the grace period are given up.
+    /// Asks the engine for the posters that the center knows.
+    ///
+    /// The center gives up the posters that the engine does not report within the grace period.
     private func locate() {
         let asked = known.connect()
         if asked.isEmpty { return }

@@ -115,7 +115,7 @@ struct HubConnection: Hashable, Sendable {
         }
     }
 
-    /// Takes the next post that a confirmation up to a batch confirms; nil if there is none.
+    /// Removes the first unconfirmed post and returns it if its batch is at most `batch`; otherwise returns nil.
     mutating func takeConfirmed(upTo batch: UInt64) -> Unconfirmed? {
         guard let first = unconfirmed.first, first.batch <= batch else { return nil }
         hasConfirmed = true

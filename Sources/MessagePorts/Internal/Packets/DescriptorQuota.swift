@@ -8,10 +8,10 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread.
 final class DescriptorQuota: Sendable {
-    /// The number of descriptors at which a group may send no more.
+    /// A group that has this many descriptors in the process may not send more.
     static let mostOfGroup = 128
 
-    /// The number of descriptors that all peers together may have in this process, unless half of its descriptor limit is less.
+    /// The maximum number of descriptors of all peers together; half of the process's descriptor limit if that is less.
     private static let mostOfProcess = 1_024
 
     /// The descriptors of all peers.

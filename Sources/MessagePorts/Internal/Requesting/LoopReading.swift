@@ -154,7 +154,7 @@ final class LoopReading: Sendable {
     /// True if the set may report room or the alarm.
     var awaitsReports: Bool { room.withLock { unsafe $0.isWatched || alarm != nil } }
 
-    /// Records a report of room.
+    /// Records that the socket has room for packets again.
     func roomCame(in socket: borrowing PacketSocket) {
         let descriptor = socket.descriptor
         room.withLock { room in

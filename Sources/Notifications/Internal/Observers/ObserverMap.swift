@@ -19,7 +19,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     /// may add and remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on
     /// separate cache lines.
     struct Shard: ~Copyable {
-        /// The address of the table, to which the shard has a reference; 0 for none.
+        /// The address of the table, which the shard retains; 0 if there is no table.
         let table = Atomic<UInt>(0)
         private let padding = InlineArray<15, UInt64>(repeating: 0)
 

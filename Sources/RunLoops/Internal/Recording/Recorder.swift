@@ -51,7 +51,7 @@ package enum Recorder {
         return begin(kind, in: ring, at: ring.ticks, place: ring.number(of: place))
     }
 
-    /// Begins a slice whose place is a text.
+    /// Begins a slice whose place is given as a text.
     static func begin(_ kind: EventKind, _ text: @autoclosure () -> String) -> Slice? {
         guard let ring else { return nil }
         return begin(kind, in: ring, at: ring.ticks, place: RecordedPlaces.number(of: .text(text())))
