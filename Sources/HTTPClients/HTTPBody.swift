@@ -50,8 +50,7 @@ public struct HTTPBody: AsyncSequence {
         ///
         /// - Parameter actor: The isolation of the caller.
         /// - Returns: The bytes, or nil at the end of the body.
-        /// - Throws: ``HTTPClientError`` if the body is not complete. It is thrown after all received bytes were returned. It is
-        ///   thrown after all received bytes were returned.
+        /// - Throws: ``HTTPClientError`` if the body is not complete. It is thrown after all received bytes were returned.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(HTTPClientError)
             -> [UInt8]?
         {

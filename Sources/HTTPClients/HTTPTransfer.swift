@@ -35,10 +35,10 @@ public final class HTTPTransfer {
     var redirects = 0
     /// The received bytes that are not yet delivered to a handler or a task.
     var inbox: [UInt8] = []
-    /// True if libcurl holds bytes back until the transfer is resumed.
+    /// True while libcurl holds received bytes back, until the transfer is resumed.
     var isHeld = false
     var upload: Upload?
-    /// The error of a callback that has refused to continue; nil if no callback has refused.
+    /// The error with which a callback has refused to continue; nil if no callback has refused.
     var failure: HTTPClientError?
     var idle = IdleWatch()
     var handlers = Handlers()

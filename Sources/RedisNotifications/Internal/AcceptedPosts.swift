@@ -2,7 +2,8 @@ internal import DequeModule
 
 /// The posts that the server has accepted, until the center need not keep them any longer.
 ///
-/// A pure value. The posts of a tenth of a second form one group, with the time of the last, so that there are few groups.
+/// A pure value. To keep the number of groups small, all posts that are accepted within a tenth of a second form one group, which
+/// is kept as long as its last post.
 struct AcceptedPosts: Hashable, Sendable {
     /// The limits of the posts that are kept.
     struct Limits: Hashable, Sendable {
@@ -21,7 +22,7 @@ struct AcceptedPosts: Hashable, Sendable {
 
     private let limits: Limits
     private var groups: Deque<Group> = []
-    /// The number of posts in all groups, and of their bytes.
+    /// The number of posts in all groups, and the number of their bytes.
     private var posts = 0
     private var bytes = 0
     private(set) var accepted: UInt64 = 0
@@ -29,7 +30,7 @@ struct AcceptedPosts: Hashable, Sendable {
 
     init(_ limits: Limits) { self.limits = limits }
 
-    /// Records that the server has posts, of which the last has a number.
+    /// Records that the server has accepted all posts up to `number`.
     mutating func accept(_ number: UInt64, posts: Int, bytes: Int, now: ContinuousClock.Instant) {
         if number <= accepted { return }
         accepted = number
@@ -50,7 +51,9 @@ struct AcceptedPosts: Hashable, Sendable {
         while self.posts > limits.posts || self.bytes > limits.bytes { settleFirst() }
     }
 
-    /// True if a group may grow: a large one would take much away when the limit is reached.
+    /// True if a group may grow.
+    ///
+    /// Groups stay small because a whole group is settled early when the limit is reached.
     private func isSmall(_ group: Group) -> Bool {
         group.posts < limits.posts / 16 && group.bytes < limits.bytes / 16
     }

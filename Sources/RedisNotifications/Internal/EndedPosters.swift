@@ -4,13 +4,13 @@ internal import DistributedNotifications
 ///
 /// A pure value. When an engine reads the stream again from the start, it skips the posters that had ended before.
 struct EndedPosters: Hashable, Sendable {
-    /// The ID of the entry of a poster's end, and the number of the end.
+    /// The ID of the entry that records a poster's end, and the number of this end in the order of reading.
     private struct End: Hashable, Sendable {
         let id: EntryID
         let count: UInt64
     }
 
-    /// The number of ends beyond which the ends whose entries were removed from the stream are forgotten.
+    /// The number of remembered ends from which on old ends are forgotten.
     private static let most = 4_096
 
     private var ends: [PosterID: End] = [:]
@@ -24,12 +24,12 @@ struct EndedPosters: Hashable, Sendable {
         ends[poster] = End(id: id, count: count)
     }
 
-    /// Returns true if a poster's end was among the first ends that were read.
+    /// Returns true if a poster's end was among the first `count` ends that were read.
     func contains(_ poster: PosterID, amongFirst count: UInt64) -> Bool {
         ends[poster].map { $0.count <= count } ?? false
     }
 
-    /// Forgets ends before the first entry of the stream, if there are many.
+    /// Forgets the ends whose entries the stream no longer has, if very many ends are remembered.
     mutating func prune(before first: EntryID) {
         if ends.count > EndedPosters.most { ends = ends.filter { $0.value.id >= first } }
     }

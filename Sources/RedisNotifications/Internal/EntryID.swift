@@ -1,6 +1,6 @@
 internal import DistributedNotifications
 
-/// The ID of an entry of a stream: milliseconds, and a number within them.
+/// The ID of an entry of a stream: a time in milliseconds, and a number that tells entries of the same millisecond apart.
 typealias EntryID = Position
 
 extension EntryID {

@@ -8,7 +8,9 @@ struct ReadingMemory: Hashable, Sendable {
     var cursor = EntryID.zero
     /// The subscriptions to which all entries up to the cursor were delivered.
     private(set) var live: Set<UInt64> = []
-    /// The subscriptions that have begun, each with the number of ends that it had read when it was live last.
+    /// The subscriptions that have begun.
+    ///
+    /// For each, the number of posters' ends that it had read when it was last live.
     private(set) var begun: [UInt64: UInt64] = [:]
     /// The subscriptions whose positions are from an earlier run of the server.
     private(set) var unsure: Set<UInt64> = []
@@ -50,7 +52,7 @@ struct ReadingMemory: Hashable, Sendable {
         incomplete.subtract(numbers)
     }
 
-    /// Notes the end of a poster that was read.
+    /// Notes that a poster's end was read.
     mutating func note(endOf poster: PosterID, at id: EntryID) { ended.note(poster, at: id) }
 
     /// Forgets ended posters whose entries the stream no longer has.

@@ -42,7 +42,7 @@ extension RedisSession {
 
     func unsubscribe(_ numbers: [UInt64]) { for number in numbers { wanted[number] = nil } }
 
-    /// Reports those of the posters that the generation knows and that have not ended.
+    /// Reports each of these posters that the generation knows and that has not ended.
     func locate(_ asked: [PosterID]) {
         if asked.isEmpty { return }
         var words = RedisWords("HMGET", posters)

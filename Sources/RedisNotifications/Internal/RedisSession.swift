@@ -21,7 +21,7 @@ final class RedisSession {
     private var isWaitedForRoom = false
     /// The posts that the next command adds.
     private var batch = PostBatch()
-    /// The number of posts that were handed over and not accepted.
+    /// The number of posts that were handed over and that the server has not accepted yet.
     private var pendingPosts = 0
     /// True if posts were accepted since the last report.
     private var hasAccepted = false
@@ -40,7 +40,7 @@ final class RedisSession {
     var lastBatch: UInt64 = 0
     var credits = 0
 
-    /// The maximum numbers of posts that are not accepted, and of bytes of commands without a reply.
+    /// The maximum number of posts that the server has not accepted, and of bytes of commands that it has not answered.
     private static let mostPending = (count: 1_024, bytes: 1_048_576)
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {
@@ -239,7 +239,7 @@ final class RedisSession {
         }
     }
 
-    /// Returns true if the stream has the contents of an entry now, and ends the session otherwise.
+    /// Returns true if the server has added an entry, or had added it before; otherwise ends the session.
     private func wasAdded(_ reply: RedisReply) -> Bool {
         switch reply {
         case .integer(1):

@@ -52,9 +52,9 @@ enum Scripts {
     /// same connection has sent posts before, 1 if the generation has had an entry of the poster, otherwise 0, and the fields.
     /// Returns 1, -1 or -2 as ``post`` does.
     ///
-    /// The entry says if this generation knew no number of the poster before. Only then are base horizons no loss: the posts were
-    /// accepted by an earlier generation. A server that has lost its newest entries no longer knows of the posters that it had
-    /// met in them, so the poster says it, too.
+    /// The entry says whether this generation knew no number of the poster before. Only then are base horizons no loss: an earlier
+    /// generation has accepted the posts. A server that has lost its newest entries has also forgotten the posters of those
+    /// entries, so the poster states it, too.
     static let announce = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=redis.call('HGET',KEYS[3],ARGV[3])

@@ -23,9 +23,9 @@ struct StreamScan: Sendable {
     struct Store: Sendable {
         /// The last number of each poster that has not ended.
         var living: [(poster: PosterID, number: UInt64)] = []
-        /// The ended posters that the server remembers, each with the ID of the entry of its end.
+        /// The ended posters that the server remembers, each with the ID of the entry that records its end.
         var ended: [(end: PosterEnd, id: EntryID)] = []
-        /// The ID of the entry of the newest end that the server has forgotten; nil if the server remembers all ends.
+        /// The ID of the entry that recorded the newest forgotten end; nil if the server remembers all ends.
         var forgotten: EntryID?
     }
 
@@ -42,7 +42,7 @@ struct StreamScan: Sendable {
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
     /// True if entries that the subscriptions have not read are missing, or may be missing.
     private(set) var isTrimmed: Bool
-    /// The posters with an entry that was read after entries were found to be missing.
+    /// The posters of the entries that were read since the scan found that entries are missing.
     private var seen: Set<PosterID> = []
     /// The subscriptions that had begun before, with the number of ends that each has read.
     ///
@@ -120,7 +120,7 @@ struct StreamScan: Sendable {
 
     /// Returns true if entries after the cursor were removed before they were read.
     ///
-    /// Entries are removed from the front, so if an earlier one is there, no later one is missing.
+    /// The server removes the oldest entries first, so no entry is missing after one that is still there.
     private func hasLost(between cursor: EntryID, and first: EntryID, _ entry: StreamEntry?) -> Bool {
         if cursor != .zero { return first > cursor }
         switch start {

@@ -25,7 +25,7 @@ final class CenterCore {
     private var epoch: Epoch?
     private var grace: Timer?
     private var stall: Timer?
-    /// The time of the last acknowledgement, or of the first post since then that has none.
+    /// The time of the last acknowledgement or, if later, of the first post that waits for one.
     private var lastProgress = ContinuousClock.now
     /// True if an acknowledgement was owed at the last look.
     private var wasOwed = false
@@ -54,7 +54,7 @@ final class CenterCore {
 
     /// Hands posts to the engine until it takes no more.
     func pump() {
-        // The horizons of posts that are dropped meanwhile wait in the log, where they are merged.
+        // If posts are dropped in the meantime, their horizons are merged in the log.
         if isFull { return state.stopPumping() }
         while let (announcement, posts) = state.nextToHandOver() {
             if let announcement { engine.announce(announcement) }
@@ -84,7 +84,7 @@ final class CenterCore {
         return last
     }
 
-    /// Watches for an acknowledgement while one is owed, from the first post on that has none.
+    /// Watches the time while the engine owes an acknowledgement, beginning with the first post that waits for one.
     private func watchForStall() {
         let isOwed = state.isOwed
         if isOwed && !wasOwed { lastProgress = .now }

@@ -181,7 +181,7 @@ final class CenterState: Sendable {
         }
     }
 
-    /// Notes that the engine has taken posts, of which the last has a number.
+    /// Notes that the engine has taken all posts up to `number`.
     func handedOver(_ number: UInt64) { state.withLock { $0.log.handedOver(number) } }
 
     /// Notes that the engine takes no more posts for now.

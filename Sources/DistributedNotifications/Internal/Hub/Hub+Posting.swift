@@ -103,7 +103,9 @@ extension Hub {
         return waits
     }
 
-    /// The connections with a subscription to a topic that is not being replayed, in a stable order.
+    /// The connections that get new posts of a topic, in a stable order.
+    ///
+    /// A subscription to which earlier posts are still being sent gets the new ones with them.
     private mutating func matching(_ topic: Topic) -> [ConnectionID] {
         if let known = routes.known[topic] { return known }
         let ids = Set((byName[topic.name] ?? [:]).keys).union(byEveryName.keys)

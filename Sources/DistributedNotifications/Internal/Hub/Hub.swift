@@ -35,13 +35,13 @@ struct Hub: Hashable, Sendable {
         case batch(EngineBatch)
     }
 
-    /// The connections that get the posts of topics, which follow from the subscriptions.
+    /// A cache of the connections that get the posts of each topic, computed from the subscriptions.
     struct Routes: Hashable, Sendable {
-        /// The number of topics beyond which all are forgotten.
+        /// The maximum number of topics; if there are more, the cache begins anew.
         static let most = 1_024
         var known: [Topic: [ConnectionID]] = [:]
 
-        // Two hubs are the same whatever they have looked up.
+        // A cache makes no difference when two hubs are compared.
         static func == (left: Routes, right: Routes) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
     }
@@ -68,7 +68,7 @@ struct Hub: Hashable, Sendable {
     var tombstones: [PosterID: Tombstone] = [:]
     var tombstoneOrder = Deque<PosterID>()
     var tombstoneTopics = 0
-    /// The connections of topics, as far as they were looked up since the last change of a subscription.
+    /// The connections of the topics that had posts since the last change of a subscription.
     var routes = Routes()
     /// The connections whose posters are owed an acknowledgement that may wait for the next confirmation.
     private var patient: [ConnectionID] = []
@@ -86,7 +86,8 @@ struct Hub: Hashable, Sendable {
     /// The position of the newest post.
     var newest: UInt64 { ringStart + UInt64(ring.count) - 1 }
 
-    /// Returns the number of posts that wait for a connection, and the number of those that it has not confirmed.
+    /// Returns the number of posts that are still to be sent to a connection, and the number of posts that were sent to it and
+    /// that it has not confirmed.
     func backlog(of connection: ConnectionID) -> (queued: Int, unconfirmed: Int) {
         guard let state = connections[connection] else { return (0, 0) }
         return (state.queuedPosts, state.unconfirmed.count)
@@ -192,8 +193,8 @@ struct Hub: Hashable, Sendable {
 
     /// Notes that one more connection has confirmed a post, or will never confirm it.
     ///
-    /// Callers may hold an index of a poster, so this looks the poster up by an index, too: a change through the key can move the
-    /// others, even if there is no such poster.
+    /// Callers may hold an index of a poster. A change through the key could make such an index invalid, even if there is no poster
+    /// with the key, so this method changes the poster through its index.
     mutating func settle(_ poster: PosterID, _ number: UInt64) {
         guard let place = posters.index(forKey: poster), posters.values[place].settle(number) else { return }
         acknowledge(poster)

@@ -64,7 +64,7 @@ struct HubConnection: Hashable, Sendable {
     /// True if the connection has confirmed posts since the last check, or held none then.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// True if its poster is owed an acknowledgement that may wait for a confirmation.
+    /// True if the connection's poster is owed an acknowledgement that may wait for a confirmation.
     var isPatient = false
     /// The opening horizons so far.
     var opening: [Horizon] = []
@@ -122,7 +122,7 @@ struct HubConnection: Hashable, Sendable {
         return unconfirmed.removeFirst()
     }
 
-    /// The next content of a batch.
+    /// The next content for a batch.
     enum Next {
         /// An item, which was taken out of the queue.
         case item(EngineBatch.Item)
@@ -134,14 +134,16 @@ struct HubConnection: Hashable, Sendable {
         case nothing
     }
 
-    /// Returns the next content of a batch, and takes it out of the queue if it is an item.
+    /// Returns the next content for a batch.
+    ///
+    /// If it is an item, the item leaves the queue.
     mutating func takeNext(for batch: UInt64, fits room: Int) -> Next {
         if !queue.isEmpty { return takeFirst(for: batch, fits: room).map { .item($0) } ?? .nothing }
         if misses { return .missed }
         return hasCredits && !replays.isEmpty ? .replay : .nothing
     }
 
-    /// Takes the first of the queue into a batch, if it has no more bytes than fit, and there are credits for it.
+    /// Removes and returns the first item of the queue, unless it has more bytes than `room` or there is no credit for it.
     mutating func takeFirst(for batch: UInt64, fits room: Int) -> EngineBatch.Item? {
         switch queue.first {
         case nil: return nil

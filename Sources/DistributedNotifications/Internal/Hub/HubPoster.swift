@@ -69,7 +69,8 @@ struct HubPoster: Hashable, Sendable {
     /// - Returns: True if ``settled`` has changed.
     mutating func settle(_ number: UInt64) -> Bool {
         guard let first = unsettled.first, first.number <= number else { return false }
-        // There is at most one post for each number, so the place is no later than if none is missing.
+        // Each number stands in the list at most once, so the search can end where the number would stand if none before it were
+        // missing.
         var low = 0
         var high = min(unsettled.count, Int(number - first.number) + 1)
         if unsettled[high - 1].number == number { low = high - 1 }

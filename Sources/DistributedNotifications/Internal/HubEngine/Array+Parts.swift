@@ -1,5 +1,5 @@
 extension Array {
-    /// The array in parts of at most so many elements; one empty part if it is empty.
+    /// Splits the array into slices of at most `most` elements; an empty array gives one empty slice.
     func parts(of most: Int) -> [ArraySlice<Element>] {
         if isEmpty { return [[]] }
         return stride(from: 0, to: count, by: most).map { self[$0..<Swift.min($0 + most, count)] }

@@ -42,7 +42,7 @@ final class HubEngine: Engine {
     private var hasEnded = false
     private var awaySince: ContinuousClock.Instant?
     private var connectedSince: ContinuousClock.Instant?
-    /// This engine until its end, for blocks of its loop.
+    /// A reference to this engine for blocks on its loop; empty once the engine has ended.
     private let confined = LoopConfined<HubEngine>()
 
     /// The size of a message of posts beyond which no further post is added to it.

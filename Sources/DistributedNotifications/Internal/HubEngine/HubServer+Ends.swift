@@ -14,13 +14,15 @@ extension HubServer {
         flushAll()
     }
 
-    /// Waits for the end of a poster's process, which may connect again before.
+    /// Watches the process of a poster whose connection has ended.
+    ///
+    /// The poster ends with its process, unless it connects again first.
     private func awaitEnd(of client: Client) {
         let poster = client.poster
         let numbers = client.numbers
         let process = client.peer.credentials.processID
         var source: ProcessSource?
-        // The number is 0 if the process is in another namespace, so that this one cannot see it.
+        // The process ID is 0 if the process is in another namespace, and is invisible here.
         if process > 0 {
             do throws(SystemError) {
                 let made = try ProcessSource(process) { [unowned self] _, _ in
@@ -31,7 +33,7 @@ extension HubServer {
                 try loop.add(made, forMode: .common)
                 source = made
             } catch {
-                // Of a process that cannot be watched for want of descriptors, the end is not seen, as of one that is not visible.
+                // If no descriptor is left, the process is not watched, and its end is not seen, as if the process were invisible.
                 if error.code == ESRCH { return hub.end(poster, last: numbers?.value) }
             }
         }
@@ -40,7 +42,7 @@ extension HubServer {
         giveUpOldest()
     }
 
-    /// Stops waiting for the end of a poster's process.
+    /// Stops watching a poster's process.
     func forget(_ poster: PosterID) {
         guard let known = away.removeValue(forKey: poster) else { return }
         known.process?.invalidate()

@@ -259,7 +259,7 @@ final class HubServer {
         do {
             if try !port.send(bytes, id: id, to: client.peer) { clients[connection]?.held = (id, bytes) }
         } catch {
-            // Without this message the account of the client would be wrong, so the client has to connect again.
+            // A client that misses this message would count its notifications wrongly, so the client has to connect again.
             clients[connection]?.held = (id, bytes)
             broken.append(client.peer)
         }

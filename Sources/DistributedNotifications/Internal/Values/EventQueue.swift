@@ -52,9 +52,11 @@ struct EventQueue: Sendable {
     private var trailing = Losses()
     /// The number of entries that were removed from the front so far.
     private var head = 0
-    /// The number, counted from the first entry ever, up to which entries are delivered although the center is suspended.
+    /// The sequence number up to which entries are delivered even though the center is suspended.
+    ///
+    /// Entries are numbered in the order in which they were appended, including those that were removed.
     private var released = 0
-    /// The entries into which later notifications of the same key are merged, as numbers that are counted in the same way.
+    /// The sequence numbers of the entries into which later notifications of the same key are merged.
     private var mergeable: [Key: Int] = [:]
     /// The number of notifications that wait.
     private(set) var count = 0

@@ -22,7 +22,7 @@ struct Follower: Hashable, Sendable {
 
         /// Accounts for a post.
         ///
-        /// - Returns: True if the post is new, and the number from which on posts before it are missing; nil if none are.
+        /// - Returns: True if the post is new, and the number of the first missing post before it; nil if none is missing.
         mutating func take(_ post: Post, hasBegun: Bool) -> (isNew: Bool, missingFrom: UInt64?) {
             let place = topics.index(forKey: post.topic)
             var last = max(floor, place.map { topics.values[$0] } ?? 0)

@@ -5,7 +5,7 @@ internal import DequeModule
 /// A pure value, without an engine and a clock. The center hands its posts to the engine in the order of ``next``, and notes
 /// connections and acknowledgements here.
 struct PosterLog: Hashable, Sendable {
-    /// The limits of the posts that are kept, without those that the engine limits.
+    /// The limits of the posts that are kept; posts that the engine itself limits do not count.
     struct Limits: Hashable, Sendable {
         var posts: Int
         var bytes: Int
@@ -43,15 +43,17 @@ struct PosterLog: Hashable, Sendable {
     private(set) var settled: UInt64 = 0
     /// The posts that are kept, in order.
     private(set) var retained = Deque<Post>()
-    /// The number up to which posts do not count against the limits, because the engine limits them.
+    /// The number of the last post that does not count against the limits.
+    ///
+    /// The engine limits this post and all earlier ones.
     private var exempt: UInt64 = 0
     /// The bytes of the kept posts that count.
     private var bytes = 0
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
-    /// The number up to which posts were handed over on this connection, or need not be.
+    /// The number of the last post that was handed over on this connection, or that need not be handed over on it.
     private var sent: UInt64 = 0
-    /// The posts that were dropped after they were handed over on this connection, and that are not known to be accepted.
+    /// The posts that were dropped after they were handed over on this connection, and before the engine accepted them.
     private var droppedOnTheWay = Deque<Dropped>()
     /// The topics with dropped posts that the engine does not know of, with the number of the newest such post.
     fileprivate var due: [Topic: UInt64] = [:]
@@ -82,14 +84,14 @@ struct PosterLog: Hashable, Sendable {
             topic: topic, date: date, isImmediate: isImmediate, payload: payload)
         if lacksRoom(for: post) && !dropsOldest { return .full }
         var dropped: [UInt64] = []
-        // A post that is larger than all the room is kept alone.
+        // A post that needs more than the whole room is kept if it is the only one.
         while lacksRoom(for: post) {
             let number = dropOldest()
             // The engine has accepted the others, and their observers miss nothing.
             if number > exempt { dropped.append(number) }
         }
         lastNumber = post.number
-        // Dropping adds no topic and removes none, so the place is still the same.
+        // Dropping posts neither adds nor removes a topic, so the index of the topic is still valid.
         if let place {
             marks.values[place].last = post.number
         } else {

@@ -36,7 +36,7 @@ package struct WireReader: Sendable {
         return number
     }
 
-    /// Reads entries up to the end of the message, and throws if there are more than a number of them.
+    /// Reads entries up to the end of the message, and throws if there are more than `most`.
     mutating func entries<Entry>(
         atMost most: Int, _ read: (inout WireReader) throws(WireViolation) -> Entry
     ) throws(WireViolation) -> [Entry] {

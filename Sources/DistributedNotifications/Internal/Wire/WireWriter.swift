@@ -1,4 +1,6 @@
-/// A writer of a message between a center and its hub, or of an entry of a store; numbers are little-endian.
+/// A writer of messages between centers and hubs, and of entries of a store.
+///
+/// Numbers are little-endian.
 package struct WireWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 

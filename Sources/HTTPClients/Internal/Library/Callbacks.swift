@@ -32,9 +32,10 @@ func transfer(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
 }
 
 extension HTTPTransfer {
-    /// The number of bytes stored for handlers and tasks at which libcurl must hold back further bytes.
+    /// The limit of a transfer's received bytes that no handler or task has taken.
     ///
-    /// The body's callback checks this limit, because libcurl reads up to a hundred times from one socket in one call.
+    /// At the limit, libcurl must hold further bytes back. The body's callback checks this, because libcurl reads up to a hundred
+    /// times from one socket in one call.
     static let inboxLimit = 128 << 10
 
     fileprivate func takeHeader(_ line: Span<UInt8>) -> Bool {

@@ -74,8 +74,8 @@ extension TransferSet {
         case runloops_unresolved: return .unresolved(words)
         case runloops_not_connected: return .notConnected(words)
         case runloops_timed_out:
-            // If the request was not sent yet, the time limit of the connection has passed, unless that of the whole transfer is at
-            // most as long.
+            // Before the request is sent, the time limits of the connection and of the whole transfer both apply. The shorter one
+            // has passed.
             let isWhole = transfer.request.timeout.map { $0 <= options.connectTimeout } ?? false
             return .timedOut(isConnecting && !isWhole ? .connect : .total)
         case runloops_tls_failed: return .tlsFailed(words)

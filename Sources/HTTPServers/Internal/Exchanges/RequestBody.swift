@@ -1,6 +1,8 @@
 /// The body of a request, as it is received.
 struct RequestBody {
-    /// The number of bytes stored for a handler at which no further bytes are taken from the connection.
+    /// The limit of received bytes that no handler has taken.
+    ///
+    /// At the limit, no further bytes are taken from the connection.
     static let storedLimit = 128 << 10
     /// The maximum number of bytes beyond the limit that are received and discarded, so that the client reads the answer.
     static let discardedLimit = 1 << 20

@@ -26,7 +26,7 @@ final class ServerLink {
     /// The request under way.
     var exchange: Exchange?
     var wait: Wait
-    /// The moment since which checks have found neither a request nor an unread byte; nil before the first such check.
+    /// The moment of the first check that found neither a request nor an unread byte; nil if the last check found one.
     var quietSince: Moment?
 
     /// True once the connection was closed because its client is too slow.

@@ -27,7 +27,7 @@ package struct Alarm: ~Copyable {
         descriptor = -1
     }
 
-    /// Makes sure that a sleep ends no later than a moment.
+    /// Makes sure that a sleep ends at `moment` at the latest.
     ///
     /// - Returns: True if the call made a system call.
     package mutating func set(_ moment: Moment) -> Bool {
