@@ -15,33 +15,36 @@ public final class HTTPTransfer {
     /// The request.
     public let request: HTTPRequest
 
+    // `@exclusivity(unchecked)`, here and in `TransferSet`: Swift would check some 35 accesses of a request at run time for another
+    // access under way. Only the loop's thread accesses these properties, and each is complete whenever code of the user can run.
+
     /// The header of the answer; nil until it is complete.
-    public internal(set) var response: HTTPResponse?
+    @exclusivity(unchecked) public internal(set) var response: HTTPResponse?
 
     /// The set of the client's transfers; nil after this transfer has ended or was cancelled.
-    var transferSet: TransferSet?
+    @exclusivity(unchecked) var transferSet: TransferSet?
     /// libcurl's handle; nil before the handle is made, and after it was released.
-    var handle: OpaquePointer?
+    @exclusivity(unchecked) var handle: OpaquePointer?
     /// The index in the set's `active`; -1 if the transfer is not there.
-    var place = -1
+    @exclusivity(unchecked) var place = -1
     /// True while the transfer is in the queue of the transfers that have something to deliver.
-    var isQueued = false
+    @exclusivity(unchecked) var isQueued = false
     /// True while the transfer waits for its turn to begin or to continue.
-    var awaitsTurn = false
+    @exclusivity(unchecked) var awaitsTurn = false
 
-    var state = TransferState()
-    var header = HeaderBlock()
+    @exclusivity(unchecked) var state = TransferState()
+    @exclusivity(unchecked) var header = HeaderBlock()
     /// The number of answers that have redirected the request.
-    var redirects = 0
+    @exclusivity(unchecked) var redirects = 0
     /// The received bytes that are not yet delivered to a handler or a task.
-    var inbox: [UInt8] = []
+    @exclusivity(unchecked) var inbox: [UInt8] = []
     /// True while libcurl holds received bytes back, until the transfer is resumed.
-    var isHeld = false
-    var upload: Upload?
+    @exclusivity(unchecked) var isHeld = false
+    @exclusivity(unchecked) var upload: Upload?
     /// The error with which a callback has refused to continue; nil if no callback has refused.
-    var failure: HTTPClientError?
-    var idle = IdleWatch()
-    var handlers = Handlers()
+    @exclusivity(unchecked) var failure: HTTPClientError?
+    @exclusivity(unchecked) var idle = IdleWatch()
+    @exclusivity(unchecked) var handlers = Handlers()
     /// The reader of a task that reads the answer; nil if handlers receive it.
     weak var reader: BodyReader?
     let origin: SourceLocation
@@ -55,7 +58,7 @@ public final class HTTPTransfer {
     }
 
     /// The number of bytes of the answer's body that were received, after decompression.
-    public internal(set) var receivedByteCount = 0
+    @exclusivity(unchecked) public internal(set) var receivedByteCount = 0
 
     init(_ request: HTTPRequest, _ transferSet: TransferSet, _ origin: SourceLocation) {
         self.request = request

@@ -17,32 +17,34 @@ final class TransferSet {
     let options: HTTPClient.Options
     let origin: SourceLocation
 
+    // The exclusivity of accesses is not checked at run time; see `HTTPTransfer`.
+
     /// The source; nil once it is invalid.
-    private(set) var source: LibrarySource?
+    @exclusivity(unchecked) private(set) var source: LibrarySource?
     /// libcurl's multi handle; nil once the client is invalid.
-    private(set) var multi: OpaquePointer?
+    @exclusivity(unchecked) private(set) var multi: OpaquePointer?
     /// The transfers that have not ended, in no particular order.
-    private(set) var active: [HTTPTransfer] = []
+    @exclusivity(unchecked) private(set) var active: [HTTPTransfer] = []
     /// The transfers that have something to deliver, in order.
-    var queue = Deque<HTTPTransfer>()
+    @exclusivity(unchecked) var queue = Deque<HTTPTransfer>()
     /// The transfers that wait for their turn to begin or to continue, in order.
-    var turns = Deque<HTTPTransfer>()
+    @exclusivity(unchecked) var turns = Deque<HTTPTransfer>()
     /// The work that transfers may still cause in this pass.
-    var workLeft = TransferSet.workOfPass
+    @exclusivity(unchecked) var workLeft = TransferSet.workOfPass
     /// Handles that may be used again.
-    var spareHandles: [OpaquePointer] = unsafe []
+    @exclusivity(unchecked) var spareHandles: [OpaquePointer] = unsafe []
     /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
-    var waitingUploads: [CInt: HTTPTransfer] = [:]
+    @exclusivity(unchecked) var waitingUploads: [CInt: HTTPTransfer] = [:]
     /// The instant at which libcurl wants to be called; nil for none.
-    var libraryDeadline: ContinuousClock.Instant?
+    @exclusivity(unchecked) var libraryDeadline: ContinuousClock.Instant?
     /// The instant of the next check for idle transfers; nil if there are no transfers.
-    var idleDeadline: ContinuousClock.Instant?
+    @exclusivity(unchecked) var idleDeadline: ContinuousClock.Instant?
     /// True during `serve()`, which checks the queue and sets the deadline at its end.
-    var isServing = false
+    @exclusivity(unchecked) var isServing = false
     /// True while handlers are called.
-    var isDelivering = false
+    @exclusivity(unchecked) var isDelivering = false
     /// True if the user's client was released: the set ends with its last transfer.
-    private var isAbandoned = false
+    @exclusivity(unchecked) private var isAbandoned = false
 
     init(
         _ loop: RunLoop, _ mode: RunLoop.Mode, _ options: HTTPClient.Options, _ origin: SourceLocation
