@@ -43,7 +43,7 @@ public final class DescriptorSource {
     ///
     /// - Precondition: The interest is not empty. To pause a source, remove it from its loop.
     public var interest: Interest {
-        get { wanted }
+        get { state.value.interest }
         set {
             _ = membership.loop?.requireCurrent("DescriptorSource.interest")
             if newValue.isEmpty {
@@ -51,13 +51,11 @@ public final class DescriptorSource {
                     "DescriptorSource.interest: no interest; remove the source from its loop to pause it, or invalidate it"
                 )
             }
-            if !isValid || newValue == wanted { return }
-            wanted = newValue
+            if !isValid || newValue == interest { return }
+            state.value.interest = newValue
             interestDidChange()
         }
     }
-
-    private var wanted: Interest
 
     /// The condition on which the handler is called.
     public let trigger: Trigger
@@ -94,7 +92,7 @@ public final class DescriptorSource {
     /// True if the descriptor is an epoll set.
     let watchesSet: Bool
     /// The state that the loop reads at each report of the kernel; `DescriptorSource+Watching` names its parts.
-    let state = ExclusivityUnchecked(State())
+    let state: ExclusivityUnchecked<State>
 
     /// Makes a source that is in no loop yet.
     ///
@@ -115,7 +113,7 @@ public final class DescriptorSource {
     ) {
         if interest.isEmpty { misuse("DescriptorSource.init: no interest; use .read, .write or both") }
         self.descriptor = descriptor
-        wanted = interest
+        state = ExclusivityUnchecked(State(interest))
         self.trigger = trigger
         self.closesDescriptor = closesDescriptor
         self.origin = SourceLocation(fileID, line)
@@ -143,7 +141,7 @@ public final class DescriptorSource {
         handler: @escaping (DescriptorSource, Readiness) -> Bool
     ) {
         self.descriptor = descriptor
-        wanted = interest
+        state = ExclusivityUnchecked(State(interest))
         trigger = .level
         closesDescriptor = false
         standsForInput = false
@@ -162,7 +160,7 @@ public final class DescriptorSource {
     ///   - handler: Serves the other input, even if no descriptor of the set is ready. Returns true if there was an event to serve.
     init(set: CInt, origin: SourceLocation, handler: @escaping () -> Bool) {
         descriptor = set
-        wanted = .read
+        state = ExclusivityUnchecked(State(.read))
         trigger = .level
         closesDescriptor = false
         standsForInput = true

@@ -63,21 +63,21 @@ extension Connection {
     private func mayWrite() -> Bool {
         requireOwnThread("Connection.write")
         guard state.machine.takesOutput else { return false }
-        if state.output.count < options.outputLimit || state.output.isEmpty { return true }
+        if state.output.count < state.options.outputLimit || state.output.isEmpty { return true }
         // Bytes that were written in this pass have not been offered to the kernel yet.
         sendNow()
         guard state.machine.takesOutput else {
             settleLater()
             return false
         }
-        if state.output.count < options.outputLimit { return true }
-        end(.outputLimit(options.outputLimit))
+        if state.output.count < state.options.outputLimit { return true }
+        end(.outputLimit(state.options.outputLimit))
         return false
     }
 
     private func didWrite() -> Bool {
         settleLater()
-        if state.output.count > options.highWaterMark { state.isAboveMark = true }
+        if state.output.count > state.options.highWaterMark { state.isAboveMark = true }
         return !state.isAboveMark
     }
 

@@ -32,10 +32,11 @@ public import RunLoops
 public final class Connection {
     /// The limits and time-outs, which may be changed at any time.
     public var options: Options {
-        didSet {
-            if streams == nil { return }
+        get { state.options }
+        set {
             requireOwnThread("Connection.options")
-            updateTimer()
+            state.options = newValue
+            if streams != nil { updateTimer() }
         }
     }
 
@@ -161,8 +162,7 @@ public final class Connection {
 
     private init(_ socket: consuming StreamSocket, _ options: Options, _ origin: SourceLocation) {
         unsafe storage = .allocate(capacity: 1)
-        unsafe storage.initialize(to: ConnectionState(socket))
-        self.options = options
+        unsafe storage.initialize(to: ConnectionState(socket, options))
         self.origin = origin
     }
 

@@ -7,6 +7,10 @@ extension DescriptorSource {
     struct State: ~Copyable {
         var membership = Membership()
         var watch = Watch()
+        /// The interest that the user has set, which the loop may not have passed to the kernel yet.
+        var interest: Interest
+
+        init(_ interest: Interest) { self.interest = interest }
     }
 
     var membership: Membership {
@@ -101,8 +105,10 @@ extension DescriptorSource: LoopInput {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe event.assign(poller.base, descriptor, flags, context: context) { _, events, context in
             guard let context = unsafe context else { return }
-            unsafe Unmanaged<DescriptorSource>.fromOpaque(context).takeUnretainedValue().noteReady(
-                CInt(events))
+            // The loop holds the source, so no reference is taken for each report.
+            unsafe Unmanaged<DescriptorSource>.fromOpaque(context)._withUnsafeGuaranteedRef {
+                $0.noteReady(CInt(events))
+            }
         }
     }
 
@@ -213,13 +219,14 @@ extension DescriptorSource: LoopInput {
             relay()
             return false
         }
-        guard let handler else { return false }
+        // The handler is copied only where it is called, because each copy changes a reference count.
+        if handler == nil { return false }
         if !standsForInput { checkSometimes(in: list) }
         let readiness = standsForInput ? .readable : readiness(in: list)
         if readiness.isEmpty { return false }
         watch.isServing = true
         var handled = false
-        list.members.handlers.call(origin, as: .descriptor) { handled = handler(self, readiness) }
+        list.members.handlers.call(origin, as: .descriptor) { handled = handler?(self, readiness) ?? false }
         watch.isServing = false
         if watch.becameReadyMeanwhile, isValid, watch.list === list {
             watch.becameReadyMeanwhile = false

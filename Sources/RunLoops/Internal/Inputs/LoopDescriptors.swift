@@ -12,7 +12,10 @@ final class LoopDescriptors {
 
     /// The sources, each at its `watch.position`.
     private var sources: [DescriptorSource] = []
-    private var files = WatchedDescriptors()
+    /// The record of the descriptors.
+    ///
+    /// It is stored without exclusivity checks because each report reads it; see ``ExclusivityUnchecked``.
+    private let files = ExclusivityUnchecked(WatchedDescriptors())
     /// The retries after refusals.
     ///
     /// They are stored without exclusivity checks because they are read before each sleep; see ``ExclusivityUnchecked``.
@@ -94,9 +97,11 @@ final class LoopDescriptors {
     func serve() -> Bool { !ready.value.isEmpty && serveReady() }
 
     private func serveReady() -> Bool {
+        // A run inside a handler restores the mode before it returns.
+        guard let mode = members.currentMode else { return false }
         var rest = ready.value.count
         var handled = false
-        while rest > 0, !ready.value.isEmpty, let mode = members.currentMode {
+        while rest > 0, !ready.value.isEmpty {
             rest -= 1
             let source = ready.value.removeFirst()
             if source.membership.contains(mode) {
@@ -121,7 +126,7 @@ final class LoopDescriptors {
     /// Closes the descriptors that the loop has opened for its sources.
     func close() {
         spareEvent = nil
-        files.end()
+        files.value.end()
     }
 
     // MARK: - The source's side
@@ -135,7 +140,7 @@ final class LoopDescriptors {
     func append(
         _ source: DescriptorSource, startWatching: () throws(SystemError) -> Void
     ) throws(SystemError) {
-        switch try files.join(source.descriptor, source.trigger) {
+        switch try files.value.join(source.descriptor, source.trigger) {
         case .admitted: break
         case .otherTrigger: source.endForOtherTrigger()
         case .otherFile:
@@ -149,7 +154,7 @@ final class LoopDescriptors {
             if spareEvent == nil { spareEvent = try Event(poller.base) }
             try startWatching()
         } catch {
-            _ = files.leave(source.descriptor)
+            _ = files.value.leave(source.descriptor)
             throw error
         }
         source.watch.position = sources.count
@@ -160,7 +165,7 @@ final class LoopDescriptors {
     ///
     /// - Returns: False if the source's descriptor had already been closed.
     func remove(_ source: DescriptorSource) -> Bool {
-        let wasOpen = files.leave(source.descriptor)
+        let wasOpen = files.value.leave(source.descriptor)
         let last = sources.removeLast()
         if last !== source {
             sources[source.watch.position] = last
@@ -176,7 +181,7 @@ final class LoopDescriptors {
     }
 
     /// True if a descriptor still refers to the same file as when its source joined.
-    func stillHolds(_ descriptor: CInt) -> Bool { files.holds(descriptor) }
+    func stillHolds(_ descriptor: CInt) -> Bool { files.value.holds(descriptor) }
 
     /// Records that an input has a change that has not yet been passed to the kernel.
     func noteChange(of input: any KernelChanging) {
@@ -199,7 +204,7 @@ final class LoopDescriptors {
     func keepSpareEvent(_ event: consuming Event) { spareEvent = consume event }
 
     /// True if several sources of the loop watch a descriptor.
-    func isShared(_ descriptor: CInt) -> Bool { files.isShared(descriptor) }
+    func isShared(_ descriptor: CInt) -> Bool { files.value.isShared(descriptor) }
 
     /// Appends a source to the list of ready sources.
     func append(ready source: DescriptorSource) { ready.value.append(source) }

@@ -8,14 +8,17 @@ internal import Glibc
 /// for any number of descriptors.
 ///
 /// > Thread safety: any thread.
+@usableFromInline
 package final class EpollSet: Sendable {
     /// The descriptor of the set, readable while a descriptor in the set is ready.
     package let descriptor: CInt
 
     /// The readiness that a descriptor is watched for, or that a report contains.
+    @usableFromInline
     package struct Interest: OptionSet, Sendable {
-        package let rawValue: UInt32
+        @usableFromInline package let rawValue: UInt32
 
+        @inlinable
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
         /// Data can be read, or no more data will ever arrive.

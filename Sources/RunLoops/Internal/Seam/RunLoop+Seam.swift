@@ -8,14 +8,9 @@ extension RunLoop {
         _ = core(member, instead)
     }
 
-    /// Calls a user's handler, and times, watches or records the call if the program has asked for it.
-    ///
-    /// - Parameters:
-    ///   - origin: The place in the user's code where the handler was passed in.
-    ///   - handler: Makes the call.
-    package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
-        core("RunLoop.callHandler", "call it on the thread of the loop").members.handlers.call(
-            origin, handler)
+    /// The calls of users' handlers by this loop, for an object that calls handlers often.
+    package var handlerCalls: HandlerCalls {
+        HandlerCalls(core("RunLoop.handlerCalls", "ask on the thread of the loop").members.handlers)
     }
 
     /// True after the loop has ended, on the loop's own thread; false on every other thread.

@@ -5,9 +5,11 @@
 /// values.
 ///
 /// The accessor returns the address of the value. With a coroutine, code of other modules would retain each array that it reads.
+/// Without `@usableFromInline` on the type, code of other modules would call the accessor instead of inlining it.
 ///
 /// `@safe`: the memory belongs to the owner from `init` to `deinit`, and the owner determines which thread may access it.
 @safe
+@usableFromInline
 package struct ExclusivityUnchecked<Value: ~Copyable>: ~Copyable {
     @usableFromInline package let storage: UnsafeMutablePointer<Value>
 

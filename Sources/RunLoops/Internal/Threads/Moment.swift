@@ -6,8 +6,9 @@ internal import Glibc
 /// `ContinuousClock` reads the same clock on Linux, and the kernel timer uses it, so an instant means the same to the caller, to
 /// the loop and to the kernel. A moment takes eight bytes and plain comparisons; `ContinuousClock.Instant` takes sixteen and a
 /// 128-bit subtraction.
+@usableFromInline
 package struct Moment: Comparable, Hashable, Sendable {
-    package var nanoseconds: Int64
+    @usableFromInline package var nanoseconds: Int64
 
     /// A moment that is later than every other moment, and never comes.
     ///
@@ -15,6 +16,7 @@ package struct Moment: Comparable, Hashable, Sendable {
     /// when it reads the constant.
     package static var never: Moment { Moment(nanoseconds: .max) }
 
+    @inlinable
     package static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
     /// Reads the clock.

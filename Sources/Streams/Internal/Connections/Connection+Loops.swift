@@ -84,7 +84,7 @@ extension Connection {
 
     /// Sets the timer for the next deadline, if that is earlier than the moment that the timer is set for.
     func updateTimer() {
-        let deadline = state.nextDeadline(options)?.moment ?? .never
+        let deadline = state.nextDeadline()?.moment ?? .never
         let next = min(deadline, connecting?.nextStart ?? .never)
         guard next < state.timerMoment, let streams else { return }
         state.timerMoment = next
@@ -108,14 +108,14 @@ extension Connection {
     func timerFired(at now: Moment) {
         // Timers are served before descriptors in a pass, so the connection first receives the bytes that have arrived, because
         // they end its idle time.
-        if let next = state.nextDeadline(options), next.moment <= now, next.cause == .timeout(.idle),
+        if let next = state.nextDeadline(), next.moment <= now, next.cause == .timeout(.idle),
             !state.machine.isCalling, let streams
         {
             _ = receive(.reading, streams)
         }
         // The reports of attempts to connect are served after the timers, too.
         connecting?.endReadyAttempts(self, now)
-        if let next = state.nextDeadline(options), next.moment <= now {
+        if let next = state.nextDeadline(), next.moment <= now {
             switch next.cause {
             case .timeout(let timeout): state.machine.end(.timedOut(timeout))
             case .linger: state.machine.didLinger()

@@ -227,10 +227,10 @@ extension Connection: StreamMember {
     }
 
     private func checkInputLimit() {
-        if case .bytes = handlers.receiver, state.input.count >= options.inputLimit,
+        if case .bytes = handlers.receiver, state.input.count >= state.options.inputLimit,
             state.machine.closing == nil
         {
-            state.machine.end(.inputLimit(options.inputLimit))
+            state.machine.end(.inputLimit(state.options.inputLimit))
         }
     }
 

@@ -74,7 +74,7 @@ extension Connection {
             case .failed(let reason): return state.machine.end(reason)
             }
         }
-        if state.isAboveMark && state.output.count <= options.highWaterMark / 2 {
+        if state.isAboveMark && state.output.count <= state.options.highWaterMark / 2 {
             state.isAboveMark = false
             state.machine.didDrain()
             wakeTasks()

@@ -2,6 +2,7 @@ internal import RunLoops
 
 /// The parts of a connection that change as bytes are sent and received.
 struct ConnectionState: ~Copyable {
+    var options: Connection.Options
     var machine: ConnectionMachine
     var socket: StreamSocket
     var input = InputBuffer()
@@ -31,7 +32,8 @@ struct ConnectionState: ~Copyable {
     var received = 0
     var sent = 0
 
-    init(_ socket: consuming StreamSocket) {
+    init(_ socket: consuming StreamSocket, _ options: Connection.Options) {
+        self.options = options
         machine = ConnectionMachine(isConnected: socket.descriptor >= 0)
         self.socket = socket
     }
@@ -48,7 +50,7 @@ struct ConnectionState: ~Copyable {
     var isLingering: Bool { machine.isLingering }
 
     /// Returns the earliest deadline, and its cause; nil if there is none.
-    func nextDeadline(_ options: Connection.Options) -> (moment: Moment, cause: ConnectionDeadlines.Cause)? {
+    func nextDeadline() -> (moment: Moment, cause: ConnectionDeadlines.Cause)? {
         deadlines.next(machine, options)
     }
 

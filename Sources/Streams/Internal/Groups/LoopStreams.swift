@@ -6,6 +6,8 @@ internal import RunLoops
 /// > Thread safety: the loop's own thread only.
 final class LoopStreams {
     let loop: RunLoop
+    /// The calls of the loop's handlers.
+    private let handlers: HandlerCalls
     private var groups: [RunLoop.Mode: StreamGroup] = [:]
 
     private let state = ExclusivityUnchecked(State())
@@ -35,6 +37,7 @@ final class LoopStreams {
 
     private init(_ loop: RunLoop) {
         self.loop = loop
+        handlers = loop.handlerCalls
         loop.addPassEndWork(self)
     }
 
@@ -88,7 +91,7 @@ final class LoopStreams {
     ///   - origin: The place in the program where the handler's owner was made.
     ///   - handler: The call.
     func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
-        loop.callHandler(origin, handler)
+        handlers.call(origin, handler)
         updateTime()
     }
 
@@ -98,8 +101,7 @@ final class LoopStreams {
     ///
     /// If a handler that is called with these bytes runs the loop, connections read into another buffer during that run.
     func withBuffer<Result>(_ body: (inout [UInt8]) -> Result) -> Result {
-        var taken = state.value.buffer ?? [UInt8](repeating: 0, count: LoopStreams.bufferSize)
-        state.value.buffer = nil
+        var taken = state.value.buffer.take() ?? [UInt8](repeating: 0, count: LoopStreams.bufferSize)
         defer { state.value.buffer = taken }
         return body(&taken)
     }
