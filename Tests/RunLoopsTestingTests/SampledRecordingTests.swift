@@ -120,4 +120,33 @@ import Testing
             #expect(posts() == 2)
         }
     }
+
+    @Test func `a block of the loop's own thread has no wait from an earlier use of its node`() throws {
+        try Self.run { simulation, recorder in
+            let (worker, other) = (try RunLoopThread(name: "worker"), try RunLoopThread(name: "other"))
+            let full = Port<Int>(queueLimit: 1)
+            try full.send(0)
+            for _ in 0..<7 { worker.runLoop.perform {} }
+            // Only a wait lets the time of a simulation pass.
+            worker.runLoop.perform { try? full.send(1, before: RunLoop.now + .microseconds(20)) }
+            simulation.advance(by: .microseconds(10))
+            // The worker's window is full, so it does not record these blocks. One of the second thread's blocks keeps its stamp.
+            worker.runLoop.perform {}
+            other.runLoop.perform { for _ in 0..<256 { worker.runLoop.perform {} } }
+            simulation.advance(by: .microseconds(20))
+
+            // These blocks use the nodes of the second thread again.
+            let line = #line + 4
+            for _ in 0..<100 {
+                simulation.advance(by: .microseconds(50))
+                other.runLoop.perform {
+                    for _ in 0..<7 { RunLoop.current.perform {} }
+                }
+                simulation.settle()
+            }
+            let blocks = Self.events(recorder, at: line) { $0 == .handler(.block) }
+            #expect(blocks.count == 700)
+            #expect(blocks.allSatisfy { $0.wait == nil && $0.flow == nil })
+        }
+    }
 }
