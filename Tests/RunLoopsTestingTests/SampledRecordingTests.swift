@@ -98,6 +98,39 @@ import Testing
         }
     }
 
+    @Test func `a handler after one that has run the loop, and goes on, begins when that one ends`() throws {
+        try Self.run { simulation, recorder in
+            let thread = try RunLoopThread(name: "worker")
+            let full = Port<Int>(queueLimit: 1)
+            try full.send(0)
+            let inner = RunLoop.Mode("inner")
+            let port = Port<Int>()
+            let line = #line - 1
+            try thread.runLoop.performAndWait {
+                let loop = RunLoop.current
+                loop.add(port, forMode: .default) { number in
+                    if number != 8 { return }
+                    loop.add(
+                        Timer(timeInterval: .microseconds(50), repeats: false) { _ in
+                            loop.perform(inModes: [inner]) { loop.stop() }
+                        }, forMode: inner)
+                    loop.run(in: inner, until: .hang)
+                    // Only a wait lets the time of a simulation pass. It does not use up the time of the pass.
+                    try? full.send(1, before: RunLoop.now + .microseconds(100))
+                }
+            }
+            simulation.advance(by: .microseconds(50))
+            // The ninth handler is not recorded, but the one inside its run is.
+            for number in 0..<10 { try port.send(number) }
+            simulation.advance(by: .milliseconds(2))
+            let calls = Self.events(recorder, at: line) { $0 == .handler(.port) }
+            let began = recorder.snapshot().begin
+            let starts = Array(repeating: Duration.microseconds(50), count: 8) + [.microseconds(200)]
+            #expect(calls.map { $0.start - began } == starts)
+            #expect(calls.allSatisfy { $0.duration == .zero })
+        }
+    }
+
     @Test func `a sender records a message to an idle receiver, and each 256th other, once in 10 µs`() throws
     {
         try Self.run { simulation, recorder in
