@@ -59,6 +59,8 @@ extension FlightRecorder {
         /// The kind.
         public let kind: Kind
         /// The time at which the event began.
+        ///
+        /// If a loop calls the handlers of several messages in a row, each of them begins when the one before it ends.
         public let start: ContinuousClock.Instant
         /// The duration of the event; zero for an event without duration, and nil while the event is under way.
         public let duration: Duration?

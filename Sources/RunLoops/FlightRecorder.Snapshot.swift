@@ -11,6 +11,8 @@ extension FlightRecorder {
         public let threads: [Thread]
         /// The number of threads that were not recorded, because the recorder already recorded too many other threads.
         public let unrecordedThreads: Int
+        /// True if this is a recording of a simulation, whose clock begins at any time.
+        package let isSimulated: Bool
 
         /// The last events of one thread.
         ///
@@ -73,10 +75,10 @@ extension FlightRecorder {
             return Snapshot(
                 date: now.moment.instant, begin: begin.instant,
                 threads: threads.sorted { $0.number < $1.number },
-                unrecordedThreads: unrecorded)
+                unrecordedThreads: unrecorded, isSimulated: session.isSimulated)
         }
         let now = RunLoop.now
-        return taken ?? Snapshot(date: now, begin: now, threads: [], unrecordedThreads: 0)
+        return taken ?? Snapshot(date: now, begin: now, threads: [], unrecordedThreads: 0, isSimulated: false)
     }
 }
 

@@ -8,7 +8,7 @@ import Testing
 
 /// The trace of a simulation, which is the same on every machine: a different trace means that the behaviour has changed.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct GoldenTraceTests {
-    private static func trace(seed: UInt64) throws -> String {
+    private static func bytes(seed: UInt64, _ format: TraceFormat) throws -> [UInt8] {
         try LoopSimulation.run(seed: seed) { simulation in
             let recorder = try FlightRecorder(keeping: .seconds(86_400), detail: .everything)
             defer { recorder.stop() }
@@ -19,17 +19,26 @@ import Testing
             bounce(6, to: 0)
             Timer.scheduledTimer(withTimeInterval: .seconds(60), repeats: true) { _ in recorder.mark("tick") }
             simulation.advance(by: .seconds(200))
-            let text = String(decoding: recorder.snapshot().bytes(as: .chromeJSON), as: UTF8.self)
-            return text.replacing("\"pid\":\(ProcessFile.processID)", with: "\"pid\":1")
-                .replacing("\"\(ProcessFile.programName)\"", with: "\"simulation\"")
-                // The line numbers of the library's own blocks can change.
-                .replacing(/(RunLoops[A-Za-z]*\/[A-Za-z+.]+):[0-9]+/) { "\($0.1)" }
+            return recorder.snapshot().bytes(as: format)
         }
     }
 
-    @Test func `one seed gives one trace, byte by byte`() throws {
+    private static func trace(seed: UInt64) throws -> String {
+        String(decoding: try bytes(seed: seed, .chromeJSON), as: UTF8.self)
+            .replacing("\"pid\":\(ProcessFile.processID)", with: "\"pid\":1")
+            .replacing("\"\(ProcessFile.programName)\"", with: "\"simulation\"")
+            // The line numbers of the library's own blocks can change.
+            .replacing(/(RunLoops[A-Za-z]*\/[A-Za-z+.]+):[0-9]+/) { "\($0.1)" }
+    }
+
+    @Test(arguments: TraceFormat.allCases)
+    func `one seed gives one trace, byte by byte`(format: TraceFormat) throws {
         for seed in 0..<5 as Range<UInt64> {
-            #expect(try GoldenTraceTests.trace(seed: seed) == GoldenTraceTests.trace(seed: seed))
+            let bytes = try GoldenTraceTests.bytes(seed: seed, format)
+            #expect(try GoldenTraceTests.bytes(seed: seed, format) == bytes)
+            // The picture of a seed has all threads of its simulation.
+            let text = String(decoding: bytes, as: UTF8.self)
+            for name in ["simulation", "left", "right"] { #expect(text.contains(name)) }
         }
     }
 

@@ -116,6 +116,40 @@ import Testing
         }
     }
 
+    @Test func `a sender that waits for room is counted at the port, and named among the waits`() throws {
+        let receiver = try RunLoopThread(name: "receiver of one")
+        let sender = try RunLoopThread(name: "sender of two")
+        let port = Port<Int>(queueLimit: 1)
+        let place = "InspectionTests/ProcessReportTests.swift:\(#line - 1)"
+        defer {
+            port.invalidate()
+            receiver.stop()
+            sender.stop()
+        }
+        try receiver.runLoop.performAndWait {
+            RunLoop.current.add(port, forMode: RunLoop.Mode("never")) { _ in }
+        }
+        sender.runLoop.perform { for number in 0..<2 { try? port.send(number) } }
+        var report: ProcessReport
+        var wait: ProcessReport.Wait?
+        var input: ProcessReport.Input?
+        let end = ContinuousClock.Instant.hang
+        repeat {
+            // The sender's loop never answers.
+            report = ProcessReport(patience: .milliseconds(200))
+            wait = report.waits.first { $0.loop == "sender of two" }
+            let inputs = report.loops.first { $0.name == "receiver of one" }?.details?.inputs
+            input = inputs?.first { $0.kind == "port" && $0.waitingSenders != 0 }
+        } while (wait == nil || input == nil) && ContinuousClock.now < end
+        let found = try #require(wait)
+        #expect(found.operation == "Port.send" && found.madeAt == place)
+        #expect(found.waitsFor == ["receiver of one"])
+        #expect(!found.hasDeadline && !found.isInCircle)
+        let seen = try #require(input)
+        #expect(seen.madeAt == place && seen.count == 1 && seen.limit == 1 && seen.waitingSenders == 1)
+        #expect(report.text().contains("sender of two waits for receiver of one in Port.send at \(place)"))
+    }
+
     @Test func `the JSON form holds the whole report`() throws {
         let report = ProcessReport(patience: .milliseconds(50))
         #expect(try ProcessReport(json: Array(report.json.utf8)) == report)

@@ -98,6 +98,39 @@ import Testing
         }
     }
 
+    @Test func `a handler after one that has run the loop, and goes on, begins when that one ends`() throws {
+        try Self.run { simulation, recorder in
+            let thread = try RunLoopThread(name: "worker")
+            let full = Port<Int>(queueLimit: 1)
+            try full.send(0)
+            let inner = RunLoop.Mode("inner")
+            let port = Port<Int>()
+            let line = #line - 1
+            try thread.runLoop.performAndWait {
+                let loop = RunLoop.current
+                loop.add(port, forMode: .default) { number in
+                    if number != 8 { return }
+                    loop.add(
+                        Timer(timeInterval: .microseconds(50), repeats: false) { _ in
+                            loop.perform(inModes: [inner]) { loop.stop() }
+                        }, forMode: inner)
+                    loop.run(in: inner, until: .hang)
+                    // Only a wait lets the time of a simulation pass. It does not use up the time of the pass.
+                    try? full.send(1, before: RunLoop.now + .microseconds(100))
+                }
+            }
+            simulation.advance(by: .microseconds(50))
+            // The ninth handler is not recorded, but the one inside its run is.
+            for number in 0..<10 { try port.send(number) }
+            simulation.advance(by: .milliseconds(2))
+            let calls = Self.events(recorder, at: line) { $0 == .handler(.port) }
+            let began = recorder.snapshot().begin
+            let starts = Array(repeating: Duration.microseconds(50), count: 8) + [.microseconds(200)]
+            #expect(calls.map { $0.start - began } == starts)
+            #expect(calls.allSatisfy { $0.duration == .zero })
+        }
+    }
+
     @Test func `a sender records a message to an idle receiver, and each 256th other, once in 10 µs`() throws
     {
         try Self.run { simulation, recorder in
@@ -118,6 +151,35 @@ import Testing
             #expect(posts() == 2)
             for number in 0..<300 { try port.send(number) }
             #expect(posts() == 2)
+        }
+    }
+
+    @Test func `a block of the loop's own thread has no wait from an earlier use of its node`() throws {
+        try Self.run { simulation, recorder in
+            let (worker, other) = (try RunLoopThread(name: "worker"), try RunLoopThread(name: "other"))
+            let full = Port<Int>(queueLimit: 1)
+            try full.send(0)
+            for _ in 0..<7 { worker.runLoop.perform {} }
+            // Only a wait lets the time of a simulation pass.
+            worker.runLoop.perform { try? full.send(1, before: RunLoop.now + .microseconds(20)) }
+            simulation.advance(by: .microseconds(10))
+            // The worker's window is full, so it does not record these blocks. One of the second thread's blocks keeps its stamp.
+            worker.runLoop.perform {}
+            other.runLoop.perform { for _ in 0..<256 { worker.runLoop.perform {} } }
+            simulation.advance(by: .microseconds(20))
+
+            // These blocks use the nodes of the second thread again.
+            let line = #line + 4
+            for _ in 0..<100 {
+                simulation.advance(by: .microseconds(50))
+                other.runLoop.perform {
+                    for _ in 0..<7 { RunLoop.current.perform {} }
+                }
+                simulation.settle()
+            }
+            let blocks = Self.events(recorder, at: line) { $0 == .handler(.block) }
+            #expect(blocks.count == 700)
+            #expect(blocks.allSatisfy { $0.wait == nil && $0.flow == nil })
         }
     }
 }

@@ -152,4 +152,20 @@ enum Serving {
         let longest = RunLoop.main.statistics.longestHandler
         tell(longest?.madeAt ?? "none", longest.map { $0.duration >= .milliseconds(5) } ?? false)
     }
+
+    /// A recording of a block of the main queue.
+    static func recorded() throws {
+        let recorder = try FlightRecorder(detail: .everything)
+        DispatchQueue.main.async {
+            recorder.mark("the block")
+            RunLoop.main.stop()
+        }
+        RunLoop.main.run()
+        for event in recorder.snapshot().threads.flatMap(\.events) {
+            switch event.kind {
+            case .mark, .handler(.mainQueue): tell("\(event.depth): \(event.place)")
+            default: break
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ let programs: [String: @MainActor () throws -> Void] = [
     "order": Serving.order, "nested": Serving.nested, "inside a handler": Serving.insideHandler,
     "modes": Serving.modes, "handled": Serving.handled, "ends": Serving.ends, "polled": Serving.polled,
     "another's": Serving.madeElsewhere,
-    "timed": Serving.timed,
+    "timed": Serving.timed, "recorded": Serving.recorded,
     "busy blocks": Load.busyBlocks, "busy queue": Load.busyQueue, "counts": Load.counts, "many": Load.many,
     "one at a time": Load.oneAtATime,
     "spinning": Load.spinning,

@@ -137,19 +137,22 @@ import Testing
                 }
                 loop.run(until: .hang)
                 sender.stop()
+                loop.add(Port<Int>(), forMode: RunLoop.Mode("idle")) { _ in }
                 let pipe = ReadablePipe()
                 pipe.fill()
                 try loop.add(
                     DescriptorSource(pipe.readingEnd, interest: .read) { _, _ in loop.stop() },
                     forMode: .default)
                 loop.run(until: .hang)
+                loop.run(in: RunLoop.Mode("idle"), until: .now + .milliseconds(3))
             }
             let sleeps = try recorder.snapshot().thread("test").events.compactMap {
                 event -> FlightRecorder.Event.WakeReasons? in
                 if case .sleep(let reasons) = event.kind { reasons } else { nil }
             }
-            #expect(sleeps.contains(.timer))
-            #expect(sleeps.contains(.messages))
+            for cause in [.timer, .messages, .descriptor, []] as [FlightRecorder.Event.WakeReasons] {
+                #expect(sleeps.contains(cause), "\(cause)")
+            }
         }
     }
 

@@ -23,6 +23,15 @@ import Testing
             #expect(event.kind == kind && event.end == end && event.duration == duration)
             #expect(event.start == end &- duration && event.place == place && event.stamp == stamp)
             #expect(event.depth == depth && event.number == number)
+
+            let begun = RecordedEvent(
+                kind, end: end, place: place, stamp: stamp, depth: depth, number: Int(random.next() & 0xffff))
+            let over = RecordedEvent(
+                kind, end: end &+ duration, duration: duration, place: place, stamp: stamp, depth: depth,
+                number: number)
+            #expect(begun.ended(at: over.end, number: number) == over)
+            #expect(begun.ended(at: over.end, number: nil).number == begun.number)
+            #expect(begun.ended(at: end &- 1, number: nil).duration == RecordedEvent.longestDuration)
         }
     }
 

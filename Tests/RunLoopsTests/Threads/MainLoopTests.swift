@@ -95,6 +95,13 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    @Test(.disabled(if: ForcedRecording.isOn))
+    func `the blocks of the main queue are recorded with the handlers`() throws {
+        let ending = try run("recorded")
+        #expect(ending.lines == ["2: the block", "1: DispatchQueue.main"])
+        #expect(ending.isSuccess)
+    }
+
     @Test func `a block that performs itself again does not keep the main queue from being served`() throws {
         let ending = try run("busy blocks")
         #expect(ending.lines == ["rounds: 100"])

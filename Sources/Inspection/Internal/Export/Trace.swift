@@ -40,7 +40,8 @@ struct Trace {
     init(_ snapshot: FlightRecorder.Snapshot) {
         process = ProcessFile.processID
         program = ProcessFile.programName
-        let epoch = ContinuousClock().systemEpoch
+        // The times of a simulation begin at zero, so that they are the same for each run of a seed.
+        let epoch = snapshot.isSimulated ? snapshot.begin : ContinuousClock().systemEpoch
         let end = (snapshot.date - epoch).wholeNanoseconds
         begin = (snapshot.begin - epoch).wholeNanoseconds
         self.end = end

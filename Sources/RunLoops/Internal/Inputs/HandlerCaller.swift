@@ -15,6 +15,11 @@ final class HandlerCaller {
     ///
     /// The recorder sets this to false for the rest of a step if there are too many messages to record each handler.
     var notesMessages = false
+    /// True if a recorded handler has just returned, and the loop has done nothing since then that takes long.
+    ///
+    /// The handler of the next message then begins at the time at which that handler has ended, so that the recorder reads the
+    /// clock once for each of them.
+    var followsHandler = false
 
     /// True while a period of busy time is counted.
     ///
@@ -45,6 +50,10 @@ final class HandlerCaller {
         notes = isWanted
         notesMessages = isWanted
     }
+
+    /// Notes that the loop begins to serve messages, so that the recorder reads the clock before the first handler.
+    @inline(__always)
+    func beginMessages() { followsHandler = false }
 
     /// Begins to count the time as busy, if handlers are timed, watched or recorded.
     ///
@@ -78,7 +87,12 @@ final class HandlerCaller {
     func call(
         _ origin: SourceLocation, as kind: RunLoop.HandlerKind = .block, _ handler: () -> Void
     ) {
-        if notes { callNoted(origin, kind, stamp: 0, number: 0, handler) } else { handler() }
+        if notes {
+            followsHandler = false
+            callNoted(origin, kind, stamp: 0, number: 0, handler)
+        } else {
+            handler()
+        }
     }
 
     /// Calls the handler of a message.
@@ -91,12 +105,12 @@ final class HandlerCaller {
     ///   - handler: The handler.
     @inline(__always)
     func callForMessage(
-        _ origin: SourceLocation, as kind: RunLoop.HandlerKind, _ node: Node,
+        _ origin: @autoclosure () -> SourceLocation, as kind: RunLoop.HandlerKind, _ node: Node,
         waiting: @autoclosure () -> Int = 0,
         _ handler: () -> Void
     ) {
         if notesMessages {
-            callNoted(origin, kind, stamp: node.takeStamp(), number: waiting(), handler)
+            callNoted(origin(), kind, stamp: node.takeStamp(), number: waiting(), handler)
         } else {
             handler()
         }

@@ -126,6 +126,7 @@ final class PortInput: SignalledInput {
         _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ budget: inout Budget
     ) -> Served {
         _ = core.takeMail()
+        loop.handlers.beginMessages()
         var calledHandler = false
         var releaser = NodeReleaser()
         // A handler can run the loop, which continues to serve this port. If the handler removes the port from a mode, the

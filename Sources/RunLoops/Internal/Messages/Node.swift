@@ -65,14 +65,18 @@ struct Node: Equatable, @unchecked Sendable {
     /// So the node of a signal, which is sent again and again, stays in every processor's cache.
     func link(to node: Node?) { if next != node { next = node } }
 
+    /// The kind of the contents.
+    ///
+    /// Setting the kind makes the node ordinary, and removes the stamp that an earlier message can have left.
     var kind: Kind {
         get {
             // Safe: only the kind of nodes in a loop's mailbox is loaded, and each of these nodes has a kind.
             unsafe address.load(fromByteOffset: Node.kindOffset, as: Kind.self)
         }
         nonmutating set {
-            // Safe: only the kind uses this part of the second word, and a kind is trivial.
-            unsafe address.storeBytes(of: newValue, toByteOffset: Node.kindOffset, as: Kind.self)
+            // Safe: only the kind, the mark and the stamp use the second word; 0 is the ordinary mark. The kind is the first byte.
+            unsafe address.storeBytes(
+                of: UInt64(newValue.rawValue).littleEndian, toByteOffset: Node.kindOffset, as: UInt64.self)
         }
     }
 

@@ -58,6 +58,7 @@ final class LoopBlocks {
     private func performQueued(_ budget: inout Budget) {
         let end = queue.end
         var releaser = NodeReleaser()
+        members.handlers.beginMessages()
         // The mode is read for each block, because a run inside a block changes it and restores it.
         while queue.examined < end, budget.spend(),
             let node = queue.next(in: members.currentMode, isCommon: members.modeIsCommon, before: end)
@@ -73,10 +74,12 @@ final class LoopBlocks {
                 let job = node.takeJob(&releaser)
                 members.handlers.callForMessage(.job, as: .job, node) { run(job) }
             case .block, .blockInModes:
-                let message = node.move(BlockMessage.self)
                 // The node stays valid until the releaser is flushed, which happens after the call.
                 releaser.release(node)
-                members.handlers.callForMessage(message.origin, as: .block, node, message.body)
+                members.handlers.callForMessage(node.withBlock { $0.origin }, as: .block, node) {
+                    // The release of what the block holds is part of the call, because the release can take long.
+                    node.move(BlockMessage.self).body()
+                }
             case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
             }
         }

@@ -37,6 +37,8 @@ extension LoopCore {
         let slice = Recorder.begin(.run, activation.mode.rawValue)
         let result = runUnrecorded(activation)
         Recorder.end(slice, number: result?.rawValue ?? 0)
+        // The handler around this run can go on for long.
+        members.handlers.beginMessages()
         return result
     }
 

@@ -36,7 +36,7 @@ struct OpenSlices: ~Copyable, Sendable {
         guard depth > 0, depth <= EventRing.deepest else { return nil }
         let place = (depth - 1) * RecordedEvent.wordCount
         return RecordedEvent(
-            words[place].load(ordering: .relaxed), words[place + 1].load(ordering: .relaxed),
+            known: words[place].load(ordering: .relaxed), words[place + 1].load(ordering: .relaxed),
             words[place + 2].load(ordering: .relaxed))
     }
 

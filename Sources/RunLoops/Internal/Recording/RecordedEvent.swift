@@ -37,9 +37,28 @@ struct RecordedEvent: Hashable, Sendable {
     /// Makes an event from three words; nil if the words contain no event.
     init?(_ first: UInt64, _ second: UInt64, _ third: UInt64) {
         guard EventKind(rawValue: UInt8(truncatingIfNeeded: third >> 32)) != nil else { return nil }
+        self.init(known: first, second, third)
+    }
+
+    /// Makes an event from the three words of an event.
+    init(known first: UInt64, _ second: UInt64, _ third: UInt64) {
         end = first
         placeAndDuration = second
         rest = third
+    }
+
+    /// Ends a slice whose event this is: its `end` is the beginning of the slice, and it has no duration.
+    ///
+    /// - Parameters:
+    ///   - ticks: The time.
+    ///   - number: The number of the event, if it differs from the number at the beginning.
+    /// - Returns: The event of the slice that is over.
+    func ended(at ticks: UInt64, number: Int?) -> RecordedEvent {
+        var event = self
+        event.end = ticks
+        event.placeAndDuration |= min(ticks &- end, RecordedEvent.longestDuration) << 24
+        if let number { event.rest = (rest << 16) >> 16 | UInt64(UInt16(clamping: number)) << 48 }
+        return event
     }
 
     var words: (UInt64, UInt64, UInt64) { (end, placeAndDuration, rest) }

@@ -91,10 +91,7 @@ package enum Recorder {
     private static func end(_ begun: RecordedEvent, in ring: EventRing, _ number: Int?) -> UInt64 {
         ring.close()
         let ticks = ring.ticks
-        ring.write(
-            RecordedEvent(
-                begun.kind, end: ticks, duration: ticks &- begun.end, place: begun.place, stamp: begun.stamp,
-                depth: begun.depth, number: number ?? begun.number))
+        ring.write(begun.ended(at: ticks, number: number))
         return ticks
     }
 
