@@ -8,11 +8,11 @@ struct HorizonTests {
     private let poster = PosterID(high: 0, low: 1)
 
     /// A poster that has posted once, and whose post its hub has accepted and settled.
-    private func settledLog(_ hub: inout Hub, birth: Int64, date: Int64) throws -> PosterLog {
+    private func settledLog(_ hub: inout Hub, date: Int64 = 0, time: Int64) throws -> PosterLog {
         var log = PosterLog(poster, .init(posts: 9, bytes: .max, topics: 9))
-        _ = log.add(topic, payload: [], date: date, dropsOldest: false)
+        _ = log.add(topic, payload: [], date: date, at: time, dropsOldest: false)
         _ = hub.open(1, poster: poster)
-        try hub.announce(log.connect(toStoreSince: birth), from: 1)
+        try hub.announce(log.connect(sharesClock: true), from: 1)
         for post in log.next(atMost: 9) {
             try hub.publish(post, from: 1)
             log.handedOver(post.number)
@@ -30,7 +30,10 @@ struct HorizonTests {
         try hub.subscribe(follower.subscription, from: id)
     }
 
-    private func events(_ follower: inout Follower, _ id: UInt64, of hub: inout Hub) -> [Follower.Event] {
+    /// The events of all that the hub has for the observer at a time.
+    private func events(
+        _ follower: inout Follower, _ id: UInt64, of hub: inout Hub, at time: Int64 = 0
+    ) -> [Follower.Event] {
         var events: [Follower.Event] = []
         while let output = hub.next(for: id) {
             guard case .batch(let batch) = output else { continue }
@@ -38,7 +41,8 @@ struct HorizonTests {
                 switch item {
                 case .post(let post): follower.take(post, in: hub.epoch) { events.append($0) }
                 case .horizon(let horizon, _): follower.take(horizon, in: hub.epoch) { events.append($0) }
-                case .baseline(let baseline): follower.take(baseline, in: hub.epoch) { events.append($0) }
+                case .baseline(let baseline):
+                    follower.take(baseline, in: hub.epoch, at: time) { events.append($0) }
                 case .ended(let end, _): follower.take(end, in: hub.epoch) { events.append($0) }
                 case .present: break
                 }
@@ -51,25 +55,25 @@ struct HorizonTests {
         var limits = Hub.Limits()
         limits.tombstones = 0
         var hub = Hub(Epoch(high: 0, low: 1), limits)
-        var log = try settledLog(&hub, birth: 100, date: 150)
+        var log = try settledLog(&hub, time: 10)
         hub.end(poster, last: nil)
         var follower = Follower(Subscription(number: 1, name: "a", sender: nil, start: .now))
         try connect(&follower, 2, to: &hub)
-        #expect(events(&follower, 2, of: &hub) == [])
+        #expect(events(&follower, 2, of: &hub, at: 20) == [])
         _ = hub.open(3, poster: poster)
-        try hub.announce(log.connect(toStoreSince: 100), from: 3)
+        try hub.announce(log.connect(sharesClock: true), from: 3)
         #expect(events(&follower, 2, of: &hub) == [])
     }
 
     @Test func `a clock that steps back between two hubs makes no gap`() throws {
         var first = Hub(Epoch(high: 0, low: 1))
-        var log = try settledLog(&first, birth: 100, date: 150)
+        var log = try settledLog(&first, date: 150, time: 10)
         var second = Hub(Epoch(high: 0, low: 2))
         var follower = Follower(Subscription(number: 1, name: "a", sender: nil, start: .now))
         try connect(&follower, 2, to: &second)
-        #expect(events(&follower, 2, of: &second) == [])
+        #expect(events(&follower, 2, of: &second, at: 20) == [])
         _ = second.open(3, poster: poster)
-        try second.announce(log.connect(toStoreSince: 60), from: 3)
+        try second.announce(log.connect(sharesClock: true), from: 3)
         #expect(events(&follower, 2, of: &second) == [])
     }
 
@@ -78,10 +82,10 @@ struct HorizonTests {
         var second = Hub(Epoch(high: 0, low: 2))
         var follower = Follower(Subscription(number: 1, name: "a", sender: nil, start: .now))
         try connect(&follower, 2, to: &second)
-        #expect(events(&follower, 2, of: &second) == [])
-        var log = try settledLog(&first, birth: 50, date: 70)
+        #expect(events(&follower, 2, of: &second, at: 20) == [])
+        var log = try settledLog(&first, date: 50, time: 30)
         _ = second.open(3, poster: poster)
-        try second.announce(log.connect(toStoreSince: 100), from: 3)
+        try second.announce(log.connect(sharesClock: true), from: 3)
         #expect(events(&follower, 2, of: &second).count == 1)
     }
 
@@ -94,7 +98,7 @@ struct HorizonTests {
         try connect(&follower, 2, to: &hub)
         #expect(events(&follower, 2, of: &hub) == [])
         hub.close(2)
-        _ = try settledLog(&hub, birth: 0, date: 1)
+        _ = try settledLog(&hub, time: 1)
         hub.end(poster, last: 1)
         let other = PosterID(high: 0, low: 3)
         _ = hub.open(4, poster: other)
@@ -109,15 +113,15 @@ struct HorizonTests {
         throws
     {
         var first = Hub(Epoch(high: 0, low: 1))
-        var log = try settledLog(&first, birth: 0, date: 10)
+        var log = try settledLog(&first, time: 10)
         var second = Hub(Epoch(high: 0, low: 2))
         var follower = Follower(Subscription(number: 1, name: "a", sender: nil, start: .now))
         try connect(&follower, 2, to: &second)
-        #expect(events(&follower, 2, of: &second) == [])
+        #expect(events(&follower, 2, of: &second, at: 20) == [])
         second.close(2)
         _ = second.open(3, poster: poster)
-        try second.announce(log.connect(toStoreSince: 20), from: 3)
-        _ = log.add(topic, payload: [], date: 30, dropsOldest: false)
+        try second.announce(log.connect(sharesClock: true), from: 3)
+        _ = log.add(topic, payload: [], at: 30, dropsOldest: false)
         try second.publish(log.next(atMost: 1)[0], from: 3)
         try connect(&follower, 4, to: &second)
         let found = events(&follower, 4, of: &second)
