@@ -94,9 +94,9 @@ package protocol EngineSink: AnyObject {
     ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
     ///   - epoch: The incarnation that the engine is connected with; nil unless connected. The store of another epoch is
     ///     another one: nothing that the last one had is known to be in it.
-    ///   - birth: The date at which that store began, in nanoseconds since 1970 by the clock of the posters; nil if it is
-    ///     unknown, or another store cannot have accepted posts since then.
-    func state(_ state: ConnectionState, epoch: Epoch?, birth: Int64?)
+    ///   - sharesClock: True if all centers of the engine read the same clock, so that an observer can tell which posts are older
+    ///     than its subscription.
+    func state(_ state: ConnectionState, epoch: Epoch?, sharesClock: Bool)
 
     /// Reports the progress of this poster's posts.
     ///
@@ -115,9 +115,9 @@ package protocol EngineSink: AnyObject {
 }
 
 extension EngineSink {
-    /// Reports a change of the connection to a store whose date of birth says nothing.
+    /// Reports a change of the connection of an engine whose centers share no clock.
     package func state(_ state: ConnectionState, epoch: Epoch?) {
-        self.state(state, epoch: epoch, birth: nil)
+        self.state(state, epoch: epoch, sharesClock: false)
     }
 }
 

@@ -52,14 +52,19 @@ package struct Baseline: Hashable, Sendable {
         /// The topic; nil for every topic of the poster.
         package let topic: Topic?
         package let number: UInt64
-        /// The number up to which the poster had posted when it first connected.
+        /// The number of the newest horizon of the topic, which says nothing of later posts.
         package let base: UInt64
+        /// The time of that horizon.
+        package let baseTime: Int64
 
-        package init(poster: PosterID, topic: Topic?, number: UInt64, base: UInt64 = 0) {
+        package init(
+            poster: PosterID, topic: Topic?, number: UInt64, base: UInt64 = 0, baseTime: Int64 = .max
+        ) {
             self.poster = poster
             self.topic = topic
             self.number = number
             self.base = base
+            self.baseTime = baseTime
         }
     }
 

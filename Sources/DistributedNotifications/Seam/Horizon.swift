@@ -4,18 +4,25 @@ package struct Horizon: Hashable, Sendable {
     package let topic: Topic
     /// The number of the newest post that the horizon stands for.
     package let number: UInt64
-    /// True if an engine had already accepted that newest post, so that a subscription that began after the post has not lost it.
+    /// The time of that newest post by the clock that the poster and the observers share; the maximum if they share none.
+    ///
+    /// A subscription that began later has not lost the post.
+    package let time: Int64
+    /// True if an engine has accepted that newest post, and there is no shared clock.
+    ///
+    /// If the poster is new to the store, a subscription that began in this store has not lost the post.
     package let isBase: Bool
     /// The reason in the gap that the horizon may cause.
     package let reason: DistributedNotificationGap.Reason
 
     package init(
-        poster: PosterID, topic: Topic, number: UInt64, isBase: Bool,
+        poster: PosterID, topic: Topic, number: UInt64, time: Int64 = .max, isBase: Bool = false,
         reason: DistributedNotificationGap.Reason
     ) {
         self.poster = poster
         self.topic = topic
         self.number = number
+        self.time = time
         self.isBase = isBase
         self.reason = reason
     }

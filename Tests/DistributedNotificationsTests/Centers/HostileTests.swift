@@ -113,7 +113,7 @@ struct HostileTests {
                 default:
                     writer.put(
                         Horizon(
-                            poster: poster, topic: Topic(name: "a", sender: nil), number: 1, isBase: false,
+                            poster: poster, topic: Topic(name: "a", sender: nil), number: 1,
                             reason: .notKept))
                 }
             }

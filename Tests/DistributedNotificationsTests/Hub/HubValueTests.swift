@@ -174,7 +174,7 @@ struct HubValueTests {
                     switch item {
                     case .post(let post): followers[index].take(post, in: hub.epoch, add)
                     case .horizon(let horizon, _): followers[index].take(horizon, in: hub.epoch, add)
-                    case .baseline(let baseline): followers[index].take(baseline, in: hub.epoch, add)
+                    case .baseline(let baseline): followers[index].take(baseline, in: hub.epoch, at: 0, add)
                     default: break
                     }
                 }
@@ -266,7 +266,7 @@ struct HubValueTests {
         }
         #expect(throws: WireViolation.self) { try hub.confirm(1_000, credits: 1, from: 1) }
         #expect(throws: WireViolation.self) {
-            let horizon = Horizon(poster: other, topic: topic, number: 1, isBase: false, reason: .notKept)
+            let horizon = Horizon(poster: other, topic: topic, number: 1, reason: .notKept)
             try hub.announce(Announcement(horizons: [horizon], number: 1, isOpening: false), from: 1)
         }
         #expect(throws: WireViolation.self) {

@@ -31,12 +31,13 @@ struct WireTests {
         case 1:
             return .horizon(
                 Horizon(
-                    poster: poster(), topic: topic(), number: count(), isBase: .random(),
+                    poster: poster(), topic: topic(), number: count(), time: .random(in: .min ... .max),
                     reason: .processBehind))
         case 2:
             let marks = (0..<3).map { index in
                 Baseline.Mark(
-                    poster: poster(), topic: index == 0 ? nil : topic(), number: count(), base: count())
+                    poster: poster(), topic: index == 0 ? nil : topic(), number: count(), base: count(),
+                    baseTime: .random(in: .min ... .max))
             }
             return .baseline(
                 Baseline(subscription: 3, marks: marks, position: Position(low: count()), isLast: .random()))

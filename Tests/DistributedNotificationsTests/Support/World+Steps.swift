@@ -48,6 +48,14 @@ extension World {
                 for keeps in keeps { steps.append(Step("HUB CRASHES", 1, { $0.crashHub(keeps) })) }
             }
             if posterLives && left.kills > 0 { steps.append(Step("POSTER KILLED", 1, { $0.killPoster() })) }
+            if left.others > 0 && posterLives && posterLink == nil && !log.retained.isEmpty {
+                steps.append(Step("OTHER HUB", 1, { $0.settleElsewhere() }))
+            }
+            if left.givenUp > 0 && posterLink == nil && toHub.isEmpty
+                && hub?.posters[World.posterID] != nil
+            {
+                steps.append(Step("POSTER GIVEN UP", 1, { $0.giveUpPoster() }))
+            }
             if left.cuts > 0 && hub != nil && posterLink != nil && posterLives {
                 for count in 0...toHub.count {
                     steps.append(Step("POSTER CUT", 1, { $0.cutPoster(after: count) }))
@@ -81,6 +89,21 @@ extension World {
         if let link = posterLink, toHub.isEmpty { hub?.close(link) }
         posterLink = nil
         toPoster = []
+    }
+
+    mutating func settleElsewhere() {
+        left.others -= 1
+        faultsSeen += 2
+        _ = log.connect(sharesClock: true)
+        while let next = log.next { log.handedOver(next.number) }
+        _ = log.acknowledge(accepted: log.lastNumber, settled: log.lastNumber)
+        log.disconnect()
+    }
+
+    mutating func giveUpPoster() {
+        left.givenUp -= 1
+        faultsSeen += 2
+        hub?.end(World.posterID, last: nil)
     }
 
     mutating func cutPoster(after count: Int) {

@@ -30,14 +30,22 @@ struct World: Hashable {
         case tombstones
         /// The hub keeps no posts for observers that come back.
         case ring
-        /// Posts that were accepted before a subscription began count as lost.
+        /// Posts that are older than a subscription count as lost.
         case bases
+        /// Posts that are younger than a subscription count as older.
+        case clock
+        /// The hub says nothing of the ended posters that it has forgotten.
+        case forgetting
     }
 
     struct Faults: Hashable {
         var hubCrashes = 1
         var kills = 1
         var cuts = 1
+        /// How often another hub accepts and settles all posts, for other observers.
+        var others = 0
+        /// How often the hub forgets a poster that lives.
+        var givenUp = 0
     }
 
     enum ToHub: Hashable {
@@ -81,6 +89,10 @@ struct World: Hashable {
     var delivered: [UInt64] = []
     var gaps: [DistributedNotificationGap] = []
     var begunAfter: UInt64?
+    /// The posts whose loss may be told even if they are older than the subscription, as far as the observer knows.
+    ///
+    /// A hub has accepted them since the observer subscribed, or their poster has dropped them.
+    var offered: Set<UInt64> = []
     /// True once the observer has heard of the poster.
     var everKnown = false
     var faultsSeen = 0
@@ -96,6 +108,7 @@ struct World: Hashable {
         limits = Hub.Limits()
         limits.queuedPosts = queue
         limits.ringPosts = ring
+        if faults.givenUp > 0 { limits.tombstones = 0 }
         log = PosterLog(World.posterID, .init(posts: kept, bytes: .max, topics: 8))
     }
 
@@ -103,10 +116,14 @@ struct World: Hashable {
 
     mutating func post() {
         let topic = topics[posted.count]
-        let before = log.lastNumber
-        guard case .taken(let number, _) = log.add(topic, payload: [], dropsOldest: true) else {
+        let (before, time) = (log.lastNumber, Int64(posted.count))
+        guard
+            case .taken(let number, let dropped) = log.add(
+                topic, payload: [], at: 2 * time, dropsOldest: true)
+        else {
             return fail("a post was refused")
         }
+        offered.formUnion(dropped)
         if number != before + 1 { fail("the numbers do not follow one another") }
         posted.append(Post(poster: World.posterID, number: number, previous: 0, topic: topic))
     }
@@ -124,16 +141,16 @@ struct World: Hashable {
         posterLink = links
         _ = hub?.open(links, poster: World.posterID)
         toPoster = []
-        var opening = log.connect()
+        var opening = log.connect(sharesClock: true)
         if defect == .dropping {
             opening = Announcement(horizons: [], number: opening.number, isOpening: true)
         }
-        if defect == .bases {
+        if defect == .bases || defect == .clock {
             opening = Announcement(
                 horizons: opening.horizons.map {
                     Horizon(
-                        poster: $0.poster, topic: $0.topic, number: $0.number, isBase: false,
-                        reason: $0.reason)
+                        poster: $0.poster, topic: $0.topic, number: $0.number,
+                        time: defect == .clock ? .min : .max, reason: $0.reason)
                 }, number: opening.number, isOpening: true)
         }
         if defect == .resending, let last = log.retained.last?.number { log.handedOver(last) }
@@ -161,7 +178,9 @@ struct World: Hashable {
         do {
             switch first {
             case .announce(let announcement): try hub?.announce(announcement, from: link)
-            case .post(let post): try hub?.publish(post, from: link)
+            case .post(let post):
+                try hub?.publish(post, from: link)
+                if observerEpoch != nil { offered.insert(post.number) }
             }
         } catch { fail("violation: \(error)") }
         // A poster's end of the connection, of which the hub has read everything.
@@ -244,8 +263,11 @@ struct World: Hashable {
             let begins = !follower.hasBegun
             let marks = defect == .trimDetection && !begins ? [] : baseline.marks
             follower.take(
-                Baseline(subscription: 1, marks: marks, position: baseline.position, isLast: baseline.isLast),
-                in: epoch
+                Baseline(
+                    subscription: 1, marks: marks, position: baseline.position, isLast: baseline.isLast,
+                    hasForgotten: defect != .forgetting && baseline.hasForgotten),
+                // Between the times of the posts so far, and those of later ones.
+                in: epoch, at: 2 * Int64(posted.count) - 1
             ) { events.append($0) }
             if begins && follower.hasBegun { begunAfter = log.lastNumber }
         case .present(let poster): known.note(poster)

@@ -23,7 +23,7 @@ struct PosterLogTests {
     @Test func `numbers follow one another, and each post names the last one of its topic`() {
         var log = log()
         for topic in [a, b, a, a, b] { _ = log.add(topic, payload: [], dropsOldest: false) }
-        _ = log.connect()
+        _ = log.connect(sharesClock: true)
         let posts = handOver(&log)
         #expect(posts.map(\.number) == [1, 2, 3, 4, 5])
         #expect(posts.map(\.previous) == [0, 0, 1, 3, 2])
@@ -57,7 +57,7 @@ struct PosterLogTests {
     @Test func `posts are kept until they are settled, and are handed over again to the next engine`() {
         var log = log()
         for _ in 1...4 { _ = log.add(a, payload: [], dropsOldest: false) }
-        _ = log.connect()
+        _ = log.connect(sharesClock: true)
         let handed = handOver(&log)
         #expect(handed.count == 4)
         #expect(log.isOwed)
@@ -66,22 +66,20 @@ struct PosterLogTests {
         #expect(!log.isOwed)
         log.disconnect()
         #expect(log.next == nil)
-        let opening = log.connect()
+        let opening = log.connect(sharesClock: true)
         #expect(opening.isOpening && opening.number == 2)
-        #expect(opening.horizons.map(\.number) == [2] && opening.horizons.allSatisfy(\.isBase))
+        #expect(opening.horizons.map(\.number) == [2])
         let again = handOver(&log)
         #expect(again.map(\.number) == [3, 4])
     }
 
     @Test func `what was dropped before it was handed over is told`() {
         var log = log(posts: 1)
-        _ = log.connect()
+        _ = log.connect(sharesClock: true)
         for _ in 1...3 { _ = log.add(a, payload: [], dropsOldest: true) }
         let announcement = log.takeAnnouncement()
         #expect(announcement?.horizons.map(\.number) == [2] && announcement?.number == 2)
-        #expect(
-            announcement?.horizons.first?.isBase == false
-                && announcement?.horizons.first?.reason == .posterFull)
+        #expect(announcement?.horizons.first?.reason == .posterFull)
         let handed = handOver(&log)
         #expect(handed.map(\.number) == [3])
         let more = log.takeAnnouncement()
@@ -90,7 +88,7 @@ struct PosterLogTests {
 
     @Test func `posts that the engine limits take no room, and are sent again`() {
         var log = log(posts: 2, bytes: 300)
-        _ = log.connect()
+        _ = log.connect(sharesClock: true)
         for number in 1...9 as ClosedRange<UInt64> {
             let added = log.add(a, payload: [UInt8](repeating: 0, count: 100), dropsOldest: false)
             #expect(added == .taken(number, dropped: []))
@@ -99,7 +97,7 @@ struct PosterLogTests {
             #expect(hasRoom)
         }
         #expect(log.retained.count == 9)
-        _ = log.connect()
+        _ = log.connect(sharesClock: true)
         let again = handOver(&log)
         #expect(again.map(\.number) == Array(1...9))
         // Those that count are full again, and only they are dropped for a loss.
@@ -114,24 +112,31 @@ struct PosterLogTests {
         #expect(log.retained.map(\.number) == [11, 12])
     }
 
-    @Test func `what another hub has accepted since the birth of this one may be a loss here`() {
-        var log = log()
-        _ = log.add(a, payload: [], date: 10, dropsOldest: false)
-        _ = log.add(b, payload: [], date: 20, dropsOldest: false)
-        _ = log.connect()
-        _ = handOver(&log)
-        _ = log.acknowledge(accepted: 2, settled: 2)
-        for (birth, bases) in [(nil, [1, 2]), (30, [1, 2]), (15, [1]), (5, [])] as [(Int64?, [UInt64])] {
-            let opening = log.connect(toStoreSince: birth)
-            #expect(opening.horizons.filter(\.isBase).map(\.number) == bases)
-            #expect(opening.horizons.map(\.number) == [1, 2])
+    @Test
+    func `a horizon has the time of its post if there is a shared clock, and else says if it was accepted`() {
+        var log = log(posts: 3)
+        for (topic, time) in [(a, 10), (b, 20), (a, 30), (b, 40)] as [(Topic, Int64)] {
+            _ = log.add(topic, payload: [], at: time, dropsOldest: true)
+            if time == 10 {
+                _ = log.connect(sharesClock: true)
+                _ = handOver(&log)
+                _ = log.acknowledge(accepted: 1, settled: 0)
+                log.disconnect()
+            }
         }
+        _ = log.add(b, payload: [], at: 50, dropsOldest: true)
+        // The first post of a was accepted, and the first one of b was not.
+        let opening = log.connect(sharesClock: true).horizons
+        #expect(opening.map(\.number) == [1, 2] && opening.map(\.time) == [10, 20])
+        #expect(opening.map(\.isBase) == [false, false])
+        let other = log.connect(sharesClock: false).horizons
+        #expect(other.map(\.time) == [.max, .max] && other.map(\.isBase) == [true, false])
     }
 
     @Test func `an engine cannot acknowledge what was not posted`() {
         var log = log()
         _ = log.add(a, payload: [], dropsOldest: false)
-        _ = log.connect()
+        _ = log.connect(sharesClock: true)
         _ = log.acknowledge(accepted: .max, settled: .max)
         #expect(log.accepted == 1 && log.settled == 1 && log.retained.isEmpty)
         let added5 = log.add(a, payload: [], dropsOldest: false)

@@ -139,7 +139,8 @@ import Testing
         for isSecond in [false, true] {
             follower.connect()
             follower.take(
-                Baseline(subscription: 1, marks: [], position: id(9), hasForgotten: true), in: epoch
+                Baseline(subscription: 1, marks: [], position: id(9), hasForgotten: true), in: epoch,
+                at: .min
             ) { event in
                 if case .gap(let gap) = event { gaps.append("\(gap)") }
             }

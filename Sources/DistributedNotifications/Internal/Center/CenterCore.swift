@@ -23,6 +23,8 @@ final class CenterCore {
     private var known = KnownPosters()
     /// The epoch of the connection; nil while there is none.
     private var epoch: Epoch?
+    /// True if the posters of the connection read the same clock as this center.
+    private var sharesClock = false
     private var grace: Timer?
     private var stall: Timer?
     /// The time of the last acknowledgement or, if later, of the first post that waits for one.
@@ -169,11 +171,11 @@ final class CenterCore {
 // MARK: - From the engine
 
 extension CenterCore: EngineSink {
-    func state(_ connection: ConnectionState, epoch: Epoch?, birth: Int64?) {
+    func state(_ connection: ConnectionState, epoch: Epoch?, sharesClock: Bool) {
         switch connection {
         case .connected:
             guard let epoch else { preconditionFailure("an engine that is connected has an epoch") }
-            begin(epoch, birth)
+            begin(epoch, sharesClock)
         case .connecting, .away, .stalled:
             self.epoch = nil
             isFull = false
@@ -183,11 +185,12 @@ extension CenterCore: EngineSink {
         }
     }
 
-    private func begin(_ epoch: Epoch, _ birth: Int64?) {
+    private func begin(_ epoch: Epoch, _ sharesClock: Bool) {
         self.epoch = epoch
+        self.sharesClock = sharesClock
         isFull = false
         wasOwed = false
-        let announcement = state.connect(toStoreSince: birth)
+        let announcement = state.connect(sharesClock: sharesClock)
         engine.announce(announcement)
         locate()
         for number in observers.keys { observers[number]?.follower.connect() }
@@ -264,7 +267,8 @@ extension CenterCore: EngineSink {
                 feed(ofName: horizon.topic.name) { $0.take(horizon, isForAll: true, in: epoch, $1) }
             }
         case .baseline(let baseline):
-            feed(baseline.subscription) { $0.take(baseline, in: epoch, $1) }
+            let time = sharesClock ? MachineClock.now : .min
+            feed(baseline.subscription) { $0.take(baseline, in: epoch, at: time, $1) }
             if baseline.hasForgotten { locate() }
             if let observer = observers[baseline.subscription], observer.follower.hasBegun {
                 flush()

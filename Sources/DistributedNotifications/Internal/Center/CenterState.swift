@@ -116,12 +116,13 @@ final class CenterState: Sendable {
         _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool,
         until milestone: DistributedNotificationCenter.Milestone? = nil
     ) throws(DistributedNotificationError) -> Posted {
-        let date = WallClock.now
+        let (date, time) = (WallClock.now, MachineClock.now)
         let (posted, pumps, settled, dropped) = try state.withLock {
             state throws(DistributedNotificationError) -> (Posted, Bool, [PostWaiter], [PostWaiter]) in
             if state.hasEnded { throw .ended }
             switch state.log.add(
-                topic, payload: payload, date: date, isImmediate: isImmediate, dropsOldest: dropsOldest)
+                topic, payload: payload, date: date, at: time, isImmediate: isImmediate,
+                dropsOldest: dropsOldest)
             {
             case .tooManyTopics: throw .tooManyTopics(limit: options.topics)
             case .full:
@@ -223,8 +224,8 @@ final class CenterState: Sendable {
     }
 
     /// Notes that the engine is connected.
-    func connect(toStoreSince birth: Int64?) -> Announcement {
-        state.withLock { $0.log.connect(toStoreSince: birth) }
+    func connect(sharesClock: Bool) -> Announcement {
+        state.withLock { $0.log.connect(sharesClock: sharesClock) }
     }
 
     func disconnect() { state.withLock { $0.log.disconnect() } }

@@ -19,9 +19,8 @@ extension Hub {
             first = ringStart
             since = time
         case .after(let position, let known):
-            first =
-                known == epoch
-                ? min(max(position.low.addingReportingOverflow(1).partialValue, ringStart), first) : ringStart
+            // The posts before the ring are missing, which the replay notes.
+            first = known == epoch ? min(position.low.addingReportingOverflow(1).partialValue, first) : 1
         }
         // The connection learns of posters that open later through broadcasts.
         if subscriptions.isEmpty {
@@ -36,6 +35,7 @@ extension Hub {
         let isReplaying = first <= newest
         connections[id]?.subscriptions[request.number] = .init(request: request, isReplaying: isReplaying)
         if isReplaying {
+            explain(marks([request]), to: request, id)
             connections[id]?.replays.append(.init(subscription: request.number, next: first, since: since))
         } else {
             begin(request, id)
@@ -47,7 +47,25 @@ extension Hub {
     private mutating func begin(_ request: Subscription, _ id: ConnectionID) {
         connections[id]?.subscriptions[request.number]?.isReplaying = false
         addToIndex(request, id)
-        for part in baselines(of: request) { connections[id]?.queue.append(.item(.baseline(part))) }
+        let hasForgotten =
+            connections[id]?.subscriptions[request.number].map { self.hasForgotten($0) } ?? false
+        for part in baselines(of: request, marks([request]), hasForgotten: hasForgotten) {
+            connections[id]?.queue.append(.item(.baseline(part)))
+        }
+    }
+
+    /// Tells a subscription that is replayed of the horizons of topics, without the numbers of later posts.
+    ///
+    /// If a horizon is older than the subscription, the numbers that are missing before the topic's next post are no loss.
+    mutating func explain(_ marks: [Baseline.Mark], to request: Subscription, _ id: ConnectionID) {
+        let bases = marks.filter { $0.base > 0 }.map { mark in
+            Baseline.Mark(
+                poster: mark.poster, topic: mark.topic, number: 0, base: mark.base, baseTime: mark.baseTime)
+        }
+        if bases.isEmpty { return }
+        for part in baselines(of: request, bases, endsWithLast: false) {
+            connections[id]?.queue.append(.item(.baseline(part)))
+        }
     }
 
     private func start(ofLast count: Int, _ request: Subscription) -> UInt64 {
@@ -153,6 +171,7 @@ extension Hub {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]
         connections[id]?.isMissingMore = false
+        connections[id]?.hasForgotten = false
         var horizons = state.missed.map { $0.key.loss($0.value) }
         if state.isMissingMore {
             let wanted = state.subscriptions.values.filter { !$0.isReplaying }.map(\.request)
@@ -163,6 +182,13 @@ extension Hub {
         for horizon in horizons.sorted(by: { $0.number < $1.number }) {
             connections[id]?.queue.append(.item(.horizon(horizon)))
         }
+        if !state.hasForgotten { return }
+        // The posters of some lost posts are forgotten, so the subscriptions are told that they may have missed any poster.
+        for subscribed in state.subscriptions.values where !subscribed.isReplaying {
+            for part in baselines(of: subscribed.request, [], hasForgotten: true) {
+                connections[id]?.queue.append(.item(.baseline(part)))
+            }
+        }
     }
 
     /// Returns the next post of the first replay or, after its last post, the baseline; nil if the post does not fit.
@@ -172,7 +198,10 @@ extension Hub {
         guard var replay = connections[id]?.replays.first,
             let request = connections[id]?.subscriptions[replay.subscription]?.request
         else { return nil }
-        replay.next = max(replay.next, ringStart)
+        if replay.next < ringStart {
+            replay.next = ringStart
+            connections[id]?.subscriptions[request.number]?.isTrimmed = true
+        }
         while replay.next <= newest {
             let post = ring[Int(replay.next - ringStart)]
             if request.matches(post.topic) && post.date >= replay.since ?? .min {
@@ -193,15 +222,16 @@ extension Hub {
     }
 
     /// Returns the baseline of a subscription, in parts that each fit into a packet.
-    private func baselines(of request: Subscription) -> [Baseline] {
-        let all = marks([request])
-        let most = 64
-        let starts = all.isEmpty ? [0] : Array(stride(from: 0, to: all.count, by: most))
-        return starts.map { start in
-            let end = min(start + most, all.count)
+    private func baselines(
+        of request: Subscription, _ marks: [Baseline.Mark], endsWithLast: Bool = true,
+        hasForgotten: Bool = false
+    ) -> [Baseline] {
+        let parts = marks.parts(of: 64)
+        return parts.enumerated().map { index, part in
+            let isLast = endsWithLast && index == parts.count - 1
             return Baseline(
-                subscription: request.number, marks: Array(all[start..<end]), position: Position(low: newest),
-                isLast: end == all.count)
+                subscription: request.number, marks: Array(part), position: Position(low: newest),
+                isLast: isLast, hasForgotten: isLast && hasForgotten)
         }
     }
 
@@ -210,7 +240,10 @@ extension Hub {
         var found: [Baseline.Mark] = []
         func add(_ name: PosterID, _ marks: [Topic: HubPoster.Mark]) {
             for (topic, mark) in marks where wanted.contains(where: { $0.matches(topic) }) {
-                found.append(.init(poster: name, topic: topic, number: mark.last, base: mark.base))
+                found.append(
+                    .init(
+                        poster: name, topic: topic, number: mark.last, base: mark.base,
+                        baseTime: mark.baseTime))
             }
         }
         for (name, poster) in posters { add(name, poster.marks) }

@@ -15,7 +15,7 @@ extension Hub {
             throw WireViolation("a horizon of another poster")
         }
         if !announcement.isOpening {
-            for horizon in announcement.horizons { try apply(horizon, isFirst: false) }
+            for horizon in announcement.horizons { try apply(horizon) }
             posters[name]?.skip(to: announcement.number)
             return
         }
@@ -26,9 +26,8 @@ extension Hub {
         guard isLast else { return }
         let opening = connections[id]?.opening ?? []
         connections[id]?.opening = []
-        let isFirst = posters[name]?.isOpen == false
         posters[name]?.isOpen = true
-        for horizon in opening { try apply(horizon, isFirst: isFirst) }
+        for horizon in opening { try apply(horizon) }
         posters[name]?.skip(to: announcement.number)
         broadcast(.present(name))
         acknowledge(name)
@@ -42,24 +41,25 @@ extension Hub {
         }
     }
 
-    private mutating func apply(_ horizon: Horizon, isFirst: Bool) throws(WireViolation) {
-        try note(horizon.topic, horizon.number, of: horizon.poster, isBase: horizon.isBase && isFirst)
-        let told = Horizon(
-            poster: horizon.poster, topic: horizon.topic, number: horizon.number,
-            isBase: horizon.isBase && isFirst, reason: horizon.reason)
+    private mutating func apply(_ horizon: Horizon) throws(WireViolation) {
+        guard let place = posters.index(forKey: horizon.poster) else { return }
+        if !posters.values[place].note(
+            horizon.topic, horizon.number, horizonTime: horizon.time, most: limits.topics)
+        {
+            throw WireViolation("too many topics")
+        }
         for id in matching(horizon.topic) {
-            connections[id]?.queue.append(.item(.horizon(told)))
+            connections[id]?.queue.append(.item(.horizon(horizon)))
             markReady(id)
         }
-    }
-
-    /// Records the newest number of a topic.
-    private mutating func note(
-        _ topic: Topic, _ number: UInt64, of poster: PosterID, isBase: Bool
-    ) throws(WireViolation) {
-        guard let place = posters.index(forKey: poster) else { return }
-        if !posters.values[place].note(topic, number, isBase: isBase, most: limits.topics) {
-            throw WireViolation("too many topics")
+        let mark = Baseline.Mark(
+            poster: horizon.poster, topic: horizon.topic, number: 0, base: horizon.number,
+            baseTime: horizon.time)
+        for id in connections.keys.sorted() where connections[id]?.replays.isEmpty == false {
+            for subscribed in connections[id]?.subscriptions.values.map({ $0 }) ?? []
+            where subscribed.isReplaying && subscribed.request.matches(horizon.topic) {
+                explain([mark], to: subscribed.request, id)
+            }
         }
     }
 
@@ -71,7 +71,7 @@ extension Hub {
         guard post.previous < post.number else { throw WireViolation("a post that follows itself") }
         // A post that is sent again was accepted before.
         if post.number <= posters.values[place].accepted { return acknowledge(at: link) }
-        if !posters.values[place].note(post.topic, post.number, isBase: false, most: limits.topics) {
+        if !posters.values[place].note(post.topic, post.number, most: limits.topics) {
             throw WireViolation("too many topics")
         }
         keep(post)

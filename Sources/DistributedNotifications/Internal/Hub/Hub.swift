@@ -50,6 +50,8 @@ struct Hub: Hashable, Sendable {
     struct Tombstone: Hashable, Sendable {
         let end: PosterEnd
         let marks: [Topic: HubPoster.Mark]
+        /// The position of the newest post when the poster ended.
+        let position: UInt64
     }
 
     let epoch: Epoch
@@ -68,6 +70,10 @@ struct Hub: Hashable, Sendable {
     var tombstones: [PosterID: Tombstone] = [:]
     var tombstoneOrder = Deque<PosterID>()
     var tombstoneTopics = 0
+    /// The newest position of the tombstones that were forgotten; nil if none was.
+    private var forgotten: UInt64?
+    /// The newest position of the forgotten tombstones whose posters had posts that never reached the hub; nil if there was none.
+    private var forgottenTail: UInt64?
     /// The connections of the topics that had posts since the last change of a subscription.
     var routes = Routes()
     /// The connections whose posters are owed an acknowledgement that may wait for the next confirmation.
@@ -173,13 +179,32 @@ struct Hub: Hashable, Sendable {
         if let connection = state.connection { connections[connection]?.hasEnded = true }
         let end = PosterEnd(
             poster: poster, accepted: state.accepted, last: last.map { max($0, state.accepted) })
-        tombstones[poster] = Tombstone(end: end, marks: state.marks)
+        tombstones[poster] = Tombstone(end: end, marks: state.marks, position: newest)
         tombstoneOrder.append(poster)
         tombstoneTopics += state.marks.count
         while tombstoneOrder.count > limits.tombstones || tombstoneTopics > limits.tombstoneTopics,
             let oldest = tombstoneOrder.first
-        { _ = removeTombstone(of: oldest) }
+        { forgetTombstone(of: oldest) }
         broadcast(.ended(end))
+    }
+
+    private mutating func forgetTombstone(of poster: PosterID) {
+        guard let removed = removeTombstone(of: poster) else { return }
+        forgotten = max(forgotten ?? 0, removed.position)
+        if removed.end.last != removed.end.accepted {
+            forgottenTail = max(forgottenTail ?? 0, removed.position)
+        }
+        for (id, connection) in connections where connection.isMissingMore {
+            connections[id]?.hasForgotten = true
+        }
+    }
+
+    /// Returns true if a subscription may have missed posts of a poster that the hub has forgotten.
+    func hasForgotten(_ subscription: HubConnection.Subscribed) -> Bool {
+        guard case .after(let position, let known) = subscription.request.start else { return false }
+        let place = known == epoch ? position.low : 0
+        return subscription.isTrimmed && forgotten.map { $0 > place } ?? false
+            || forgottenTail.map { $0 >= place } ?? false
     }
 
     private mutating func removeTombstone(of poster: PosterID) -> Tombstone? {

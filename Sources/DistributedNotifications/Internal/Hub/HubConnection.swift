@@ -19,6 +19,8 @@ struct HubConnection: Hashable, Sendable {
         let request: Subscription
         /// True while the earlier posts that the subscription asked for are being sent.
         var isReplaying: Bool
+        /// True if the hub no longer has all posts after the position at which the subscription continues.
+        var isTrimmed = false
     }
 
     /// The progress of sending the earlier posts that a subscription asked for.
@@ -36,7 +38,7 @@ struct HubConnection: Hashable, Sendable {
 
         /// The horizon that tells of the loss.
         func loss(_ number: UInt64) -> Horizon {
-            Horizon(poster: poster, topic: topic, number: number, isBase: false, reason: .processBehind)
+            Horizon(poster: poster, topic: topic, number: number, reason: .processBehind)
         }
     }
 
@@ -53,6 +55,8 @@ struct HubConnection: Hashable, Sendable {
     ///
     /// If so, the hub checks all topics that the connection subscribes to.
     var isMissingMore = false
+    /// True if the hub has forgotten an ended poster since then, so that those topics are not all of them.
+    var hasForgotten = false
     var lastBatch: UInt64 = 0
     /// The maximum number of posts that are sent to the connection and not confirmed.
     var credits = 1_024

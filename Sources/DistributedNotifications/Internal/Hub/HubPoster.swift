@@ -6,12 +6,13 @@ struct HubPoster: Hashable, Sendable {
     struct Mark: Hashable, Sendable {
         /// The number of the newest post.
         var last: UInt64 = 0
-        /// The number of the newest post when the poster first connected to the hub.
+        /// The number of the newest horizon, and its time.
         var base: UInt64 = 0
+        var baseTime = Int64.max
 
-        mutating func raise(to number: UInt64, isBase: Bool) {
+        mutating func raise(to number: UInt64, horizonTime: Int64?) {
             last = max(last, number)
-            if isBase { base = max(base, number) }
+            if let horizonTime, number > base { (base, baseTime) = (number, horizonTime) }
         }
     }
 
@@ -33,17 +34,17 @@ struct HubPoster: Hashable, Sendable {
     /// The number up to which the poster's posts are settled.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
-    /// Keeps the newest number of a topic.
+    /// Keeps the newest number of a topic; `horizonTime` is the time of a horizon, and nil for a post.
     ///
     /// - Returns: False if there are too many topics.
-    mutating func note(_ topic: Topic, _ number: UInt64, isBase: Bool, most: Int) -> Bool {
+    mutating func note(_ topic: Topic, _ number: UInt64, horizonTime: Int64? = nil, most: Int) -> Bool {
         if let place = marks.index(forKey: topic) {
-            marks.values[place].raise(to: number, isBase: isBase)
+            marks.values[place].raise(to: number, horizonTime: horizonTime)
             return true
         }
         if marks.count >= most { return false }
         var mark = Mark()
-        mark.raise(to: number, isBase: isBase)
+        mark.raise(to: number, horizonTime: horizonTime)
         marks[topic] = mark
         return true
     }

@@ -28,6 +28,7 @@ final class HubEngine: Engine {
     private var remote: RemotePort?
     /// The number of ports so far, by which a handler can tell if its port is the current one.
     private var portNumber: UInt64 = 0
+    private var greeted: Int64 = 0
     private var isWelcome = false
     /// The posts that are collected for one message.
     private var posts = WireWriter()
@@ -115,6 +116,7 @@ final class HubEngine: Engine {
         var hello = WireWriter()
         hello.put(HubMessage.version)
         hello.put(start.poster)
+        greeted = MachineClock.now
         send(HubMessage.hello, hello.bytes, descriptor: start.numberFile)
     }
 
@@ -189,9 +191,8 @@ final class HubEngine: Engine {
     private func flush() {
         isFlushing = false
         if posts.bytes.isEmpty { return }
-        let message = posts.bytes
+        send(HubMessage.posts, posts.bytes)
         posts = WireWriter()
-        send(HubMessage.posts, message)
     }
 
     private func makeRoom() {
@@ -277,11 +278,12 @@ final class HubEngine: Engine {
         case HubMessage.welcome:
             if try reader.number(UInt32.self) != HubMessage.version { throw WireViolation("another version") }
             let epoch = Epoch(high: try reader.number(), low: try reader.number())
-            let birth = try reader.number(Int64.self)
+            let time = try reader.number(Int64.self)
+            let sharesClock = greeted <= time && time <= MachineClock.now
             isWelcome = true
             awaySince = nil
             connectedSince = .now
-            sink?.state(.connected, epoch: epoch, birth: birth)
+            sink?.state(.connected, epoch: epoch, sharesClock: sharesClock)
         case HubMessage.acknowledged:
             let accepted = try reader.count()
             let settled = try reader.count()

@@ -24,7 +24,6 @@ final class HubServer {
     static let mostAway = 4_096
 
     private let port: MessagePort
-    private let birth = WallClock.now
     let loop: RunLoop
     var hub: Hub
     var clients: [UInt64: Client] = [:]
@@ -142,7 +141,7 @@ final class HubServer {
         welcome.put(HubMessage.version)
         welcome.put(hub.epoch.high)
         welcome.put(hub.epoch.low)
-        welcome.put(birth)
+        welcome.put(MachineClock.now)
         send(HubMessage.welcome, welcome.bytes, to: peer.connection)
     }
 

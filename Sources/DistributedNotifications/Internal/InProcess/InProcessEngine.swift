@@ -32,7 +32,7 @@ final class InProcessEngine: Engine {
             }
         }
         connection = opened
-        sink?.state(.connected, epoch: epoch)
+        sink?.state(.connected, epoch: epoch, sharesClock: true)
     }
 
     private func connectAgain() {

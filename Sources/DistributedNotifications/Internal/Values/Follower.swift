@@ -36,13 +36,18 @@ struct Follower: Hashable, Sendable {
         }
     }
 
+    private struct Beginning: Hashable, Sendable {
+        let epoch: Epoch
+        let time: Int64
+    }
+
     /// The maximum number of ended posters whose accounts are kept, because an engine may still have posts of them.
     static let mostEnded = 1_024
 
     /// The subscription; its start is the position at which the next connection continues.
     private(set) var subscription: Subscription
-    /// The epoch in which the subscription began; nil if it has not begun.
-    private(set) var beginning: Epoch?
+    /// The epoch and the time in which the subscription began; nil if it has not begun.
+    private var beginning: Beginning?
     private var accounts: [PosterID: Account] = [:]
     /// The ended posters whose accounts are kept, the oldest first.
     private var ended = Deque<PosterID>()
@@ -96,31 +101,40 @@ struct Follower: Hashable, Sendable {
         guard hasBegun, isChecked || !isForAll, subscription.matches(horizon.topic) else { return }
         let last = accounts[horizon.poster]?.last(horizon.topic) ?? 0
         if horizon.number <= last { return }
-        // A base horizon of the epoch in which the subscription began is no loss: its post was accepted before that.
-        if !(horizon.isBase && beginning == epoch) {
+        // A post that is older than the subscription is no loss.
+        let isOld = isOld(horizon.time) || horizon.isBase && beginning?.epoch == epoch
+        if !isOld {
             emit(gap(horizon.poster, horizon.topic, from: last + 1, to: horizon.number, horizon.reason))
         }
         accounts[horizon.poster, default: Account()].topics[horizon.topic] = horizon.number
     }
 
+    /// Returns true if the subscription began after a time of the shared clock.
+    private func isOld(_ time: Int64) -> Bool { beginning.map { time < $0.time } ?? false }
+
     // MARK: - Baselines
 
     /// Processes a baseline, with which the subscription begins or, on a later connection, is checked.
-    mutating func take(_ baseline: Baseline, in epoch: Epoch, _ emit: (Event) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - baseline: The baseline.
+    ///   - epoch: The epoch of the connection.
+    ///   - time: The time by the clock that the posters share; the minimum if they share none.
+    ///   - emit: Called with each event for the observer.
+    mutating func take(
+        _ baseline: Baseline, in epoch: Epoch, at time: Int64, _ emit: (Event) -> Void
+    ) {
         guard baseline.subscription == subscription.number else { return }
         for mark in baseline.marks {
             var account = accounts[mark.poster] ?? Account()
             if let topic = mark.topic {
                 let last = account.last(topic)
+                let known = isOld(mark.baseTime) ? max(last, mark.base) : last
                 // If posts of the topic have arrived before, a number beyond them is a loss.
-                let isNew =
-                    !hasBegun && account.topics[topic] == nil
-                    || beginning == epoch && mark.number <= mark.base
-                if mark.number > last && !isNew {
-                    let known = beginning == epoch ? max(last, mark.base) : last
+                if mark.number > known && (hasBegun || account.topics[topic] != nil) {
                     emit(gap(mark.poster, topic, from: known + 1, to: mark.number, .notKept))
                 }
-                account.topics[topic] = max(last, mark.number)
+                if max(known, mark.number) > last { account.topics[topic] = max(known, mark.number) }
             } else {
                 if hasBegun, mark.number > account.last {
                     emit(
@@ -136,7 +150,7 @@ struct Follower: Hashable, Sendable {
             emit(gap(.unknown, nil, from: 1, to: nil, .notKept, isCertain: false))
         }
         if baseline.isLast {
-            if beginning == nil { beginning = epoch }
+            if beginning == nil { beginning = Beginning(epoch: epoch, time: time) }
             subscription.start = .after(baseline.position, epoch)
             isChecked = true
             for waiting in waitingEnds {

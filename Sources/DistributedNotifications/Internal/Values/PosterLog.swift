@@ -20,8 +20,9 @@ struct PosterLog: Hashable, Sendable {
         var gone: UInt64 = 0
         /// The number of the newest post that is no longer kept and that an engine has accepted.
         var base: UInt64 = 0
-        /// The date of that post.
-        var baseDate: Int64 = 0
+        /// The times of these two posts.
+        var goneTime: Int64 = 0
+        var baseTime: Int64 = 0
     }
 
     /// The result of adding a post.
@@ -43,6 +44,8 @@ struct PosterLog: Hashable, Sendable {
     private(set) var settled: UInt64 = 0
     /// The posts that are kept, in order.
     private(set) var retained = Deque<Post>()
+    /// The times of the kept posts by the machine's clock.
+    private var times = Deque<Int64>()
     /// The number of the last post that does not count against the limits.
     ///
     /// The engine limits this post and all earlier ones.
@@ -51,6 +54,7 @@ struct PosterLog: Hashable, Sendable {
     private var bytes = 0
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
+    private var sharesClock = false
     /// The number of the last post that was handed over on this connection, or that need not be handed over on it.
     private var sent: UInt64 = 0
     /// The posts that were dropped after they were handed over on this connection, and before the engine accepted them.
@@ -61,7 +65,7 @@ struct PosterLog: Hashable, Sendable {
     private struct Dropped: Hashable, Sendable {
         let topic: Topic
         let number: UInt64
-        let date: Int64
+        let time: Int64
     }
 
     init(_ poster: PosterID, _ limits: Limits) {
@@ -73,9 +77,11 @@ struct PosterLog: Hashable, Sendable {
 
     /// Adds a post, which gets the next number.
     ///
-    /// A refused post gets no number. With `dropsOldest`, the oldest posts are dropped when there is no room.
+    /// A refused post gets no number. With `dropsOldest`, the oldest posts are dropped when there is no room. `date` is the date that
+    /// observers see, and `time` is the time by the machine's clock.
     mutating func add(
-        _ topic: Topic, payload: [UInt8], date: Int64 = 0, isImmediate: Bool = false, dropsOldest: Bool
+        _ topic: Topic, payload: [UInt8], date: Int64 = 0, at time: Int64 = 0, isImmediate: Bool = false,
+        dropsOldest: Bool
     ) -> Added {
         let place = marks.index(forKey: topic)
         if place == nil && marks.count >= limits.topics { return .tooManyTopics }
@@ -98,6 +104,7 @@ struct PosterLog: Hashable, Sendable {
             marks[topic] = Mark(last: post.number)
         }
         retained.append(post)
+        times.append(time)
         bytes += post.cost
         return .taken(post.number, dropped: dropped)
     }
@@ -108,31 +115,30 @@ struct PosterLog: Hashable, Sendable {
     }
 
     private mutating func dropOldest() -> UInt64 {
-        let post = removeOldest()
+        let (post, time) = removeOldest()
         if isConnected {
             if post.number > sent {
                 due[post.topic] = post.number
                 // The horizon stands for the post, so the post counts as handed over.
                 sent = post.number
             } else if post.number > accepted {
-                droppedOnTheWay.append(Dropped(topic: post.topic, number: post.number, date: post.date))
+                droppedOnTheWay.append(Dropped(topic: post.topic, number: post.number, time: time))
             }
         }
         return post.number
     }
 
-    private mutating func removeOldest() -> Post {
-        let post = retained.removeFirst()
+    private mutating func removeOldest() -> (Post, Int64) {
+        let (post, time) = (retained.removeFirst(), times.removeFirst())
         if post.number > exempt { bytes -= post.cost }
         settled = post.number
         if let place = marks.index(forKey: post.topic) {
-            marks.values[place].gone = post.number
+            (marks.values[place].gone, marks.values[place].goneTime) = (post.number, time)
             if post.number <= accepted {
-                marks.values[place].base = post.number
-                marks.values[place].baseDate = post.date
+                (marks.values[place].base, marks.values[place].baseTime) = (post.number, time)
             }
         }
-        return post
+        return (post, time)
     }
 
     // MARK: - Handing over
@@ -154,7 +160,9 @@ struct PosterLog: Hashable, Sendable {
     mutating func takeAnnouncement() -> Announcement? {
         if due.isEmpty { return nil }
         let horizons = due.map { topic, number in
-            Horizon(poster: poster, topic: topic, number: number, isBase: false, reason: .posterFull)
+            Horizon(
+                poster: poster, topic: topic, number: number, time: time(marks[topic]?.goneTime),
+                reason: .posterFull)
         }.sorted { $0.number < $1.number }
         due = [:]
         return Announcement(horizons: horizons, number: sent, isOpening: false)
@@ -170,11 +178,11 @@ struct PosterLog: Hashable, Sendable {
 
     /// Notes that the engine is connected, so that all kept posts are handed over again.
     ///
-    /// - Parameter birth: The date at which the engine's store began; nil if the date says nothing. Another store has accepted
-    ///   the posts since then, while observers may have subscribed in this one, so they are not base horizons.
+    /// - Parameter sharesClock: True if the observers read the same clock.
     /// - Returns: The opening horizons, which stand for the posts that are no longer kept.
-    mutating func connect(toStoreSince birth: Int64? = nil) -> Announcement {
+    mutating func connect(sharesClock: Bool) -> Announcement {
         isConnected = true
+        self.sharesClock = sharesClock
         sent = (retained.first?.number ?? lastNumber + 1) - 1
         due = [:]
         droppedOnTheWay = []
@@ -183,18 +191,22 @@ struct PosterLog: Hashable, Sendable {
             if mark.base > 0 {
                 horizons.append(
                     Horizon(
-                        poster: poster, topic: topic, number: mark.base,
-                        isBase: birth.map { mark.baseDate < $0 } ?? true, reason: .notKept))
+                        poster: poster, topic: topic, number: mark.base, time: time(mark.baseTime),
+                        isBase: !sharesClock, reason: .notKept))
             }
             if mark.gone > mark.base {
                 horizons.append(
                     Horizon(
-                        poster: poster, topic: topic, number: mark.gone, isBase: false, reason: .posterFull))
+                        poster: poster, topic: topic, number: mark.gone, time: time(mark.goneTime),
+                        reason: .posterFull))
             }
         }
         return Announcement(
             horizons: horizons.sorted { $0.number < $1.number }, number: sent, isOpening: true)
     }
+
+    /// Returns the time for a horizon: an engine whose centers share no clock gets none.
+    private func time(_ time: Int64?) -> Int64 { sharesClock ? time ?? .max : .max }
 
     /// Notes that the connection has ended.
     mutating func disconnect() {
@@ -212,7 +224,7 @@ struct PosterLog: Hashable, Sendable {
         while let first = droppedOnTheWay.first, first.number <= self.accepted {
             droppedOnTheWay.removeFirst()
             marks[first.topic]?.base = first.number
-            marks[first.topic]?.baseDate = first.date
+            marks[first.topic]?.baseTime = first.time
         }
         var hasRoom = false
         while let oldest = retained.first, oldest.number <= min(settled, self.accepted) {

@@ -28,6 +28,7 @@ extension WireWriter {
                 if let topic = mark.topic { put(topic) }
                 put(mark.number)
                 put(mark.base)
+                put(mark.baseTime)
             }
         case .present(let poster):
             put(UInt8(4))
@@ -80,7 +81,10 @@ extension WireReader {
         for _ in 0..<(try number(UInt16.self)) {
             let poster = try poster()
             let topic = try flag() ? try topic() : nil
-            marks.append(.init(poster: poster, topic: topic, number: try count(), base: try count()))
+            marks.append(
+                .init(
+                    poster: poster, topic: topic, number: try count(), base: try count(),
+                    baseTime: try self.number()))
         }
         return Baseline(
             subscription: subscription, marks: marks, position: position, isLast: isLast,

@@ -40,7 +40,7 @@ extension WireWriter {
         put(horizon.poster)
         put(horizon.topic)
         put(horizon.number)
-        put(UInt8(horizon.isBase ? 1 : 0))
+        put(horizon.time)
         put(horizon.reason.rawValue)
     }
 
@@ -80,11 +80,11 @@ extension WireReader {
         let poster = try poster()
         let topic = try topic()
         let number = try count()
-        let isBase = try flag()
+        let time = try self.number(Int64.self)
         guard let reason = DistributedNotificationGap.Reason(rawValue: try self.number(UInt8.self)) else {
             throw WireViolation("a gap has an unknown reason")
         }
-        return Horizon(poster: poster, topic: topic, number: number, isBase: isBase, reason: reason)
+        return Horizon(poster: poster, topic: topic, number: number, time: time, reason: reason)
     }
 
     package mutating func post(of poster: PosterID) throws(WireViolation) -> Post {
