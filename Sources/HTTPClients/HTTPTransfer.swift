@@ -15,36 +15,33 @@ public final class HTTPTransfer {
     /// The request.
     public let request: HTTPRequest
 
-    // `@exclusivity(unchecked)`, here and in `TransferSet`: Swift would check some 35 accesses of a request at run time for another
-    // access under way. Only the loop's thread accesses these properties, and each is complete whenever code of the user can run.
-
     /// The header of the answer; nil until it is complete.
-    @exclusivity(unchecked) public internal(set) var response: HTTPResponse?
+    public internal(set) var response: HTTPResponse?
 
     /// The set of the client's transfers; nil after this transfer has ended or was cancelled.
-    @exclusivity(unchecked) var transferSet: TransferSet?
+    var transferSet: TransferSet?
     /// libcurl's handle; nil before the handle is made, and after it was released.
-    @exclusivity(unchecked) var handle: OpaquePointer?
+    var handle: OpaquePointer?
     /// The index in the set's `active`; -1 if the transfer is not there.
-    @exclusivity(unchecked) var place = -1
+    var place = -1
     /// True while the transfer is in the queue of the transfers that have something to deliver.
-    @exclusivity(unchecked) var isQueued = false
+    var isQueued = false
     /// True while the transfer waits for its turn to begin or to continue.
-    @exclusivity(unchecked) var awaitsTurn = false
+    var awaitsTurn = false
 
-    @exclusivity(unchecked) var state = TransferState()
-    @exclusivity(unchecked) var header = HeaderBlock()
+    var state = TransferState()
+    var header = HeaderBlock()
     /// The number of answers that have redirected the request.
-    @exclusivity(unchecked) var redirects = 0
+    var redirects = 0
     /// The received bytes that are not yet delivered to a handler or a task.
-    @exclusivity(unchecked) var inbox: [UInt8] = []
+    var inbox: [UInt8] = []
     /// True while libcurl holds received bytes back, until the transfer is resumed.
-    @exclusivity(unchecked) var isHeld = false
-    @exclusivity(unchecked) var upload: Upload?
+    var isHeld = false
+    var upload: Upload?
     /// The error with which a callback has refused to continue; nil if no callback has refused.
-    @exclusivity(unchecked) var failure: HTTPClientError?
-    @exclusivity(unchecked) var idle = IdleWatch()
-    @exclusivity(unchecked) var handlers = Handlers()
+    var failure: HTTPClientError?
+    var idle = IdleWatch()
+    var handlers = Handlers()
     /// The reader of a task that reads the answer; nil if handlers receive it.
     weak var reader: BodyReader?
     let origin: SourceLocation
@@ -58,7 +55,7 @@ public final class HTTPTransfer {
     }
 
     /// The number of bytes of the answer's body that were received, after decompression.
-    @exclusivity(unchecked) public internal(set) var receivedByteCount = 0
+    public internal(set) var receivedByteCount = 0
 
     init(_ request: HTTPRequest, _ transferSet: TransferSet, _ origin: SourceLocation) {
         self.request = request

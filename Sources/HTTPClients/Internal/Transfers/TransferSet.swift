@@ -17,34 +17,32 @@ final class TransferSet {
     let options: HTTPClient.Options
     let origin: SourceLocation
 
-    // The exclusivity of accesses is not checked at run time; see `HTTPTransfer`.
-
     /// The source; nil once it is invalid.
-    @exclusivity(unchecked) private(set) var source: LibrarySource?
+    private(set) var source: LibrarySource?
     /// libcurl's multi handle; nil once the client is invalid.
-    @exclusivity(unchecked) private(set) var multi: OpaquePointer?
+    private(set) var multi: OpaquePointer?
     /// The transfers that have not ended, in no particular order.
-    @exclusivity(unchecked) private(set) var active: [HTTPTransfer] = []
+    private(set) var active: [HTTPTransfer] = []
     /// The transfers that have something to deliver, in order.
-    @exclusivity(unchecked) var queue = Deque<HTTPTransfer>()
+    var queue = Deque<HTTPTransfer>()
     /// The transfers that wait for their turn to begin or to continue, in order.
-    @exclusivity(unchecked) var turns = Deque<HTTPTransfer>()
+    var turns = Deque<HTTPTransfer>()
     /// The work that transfers may still cause in this pass.
-    @exclusivity(unchecked) var workLeft = TransferSet.workOfPass
+    var workLeft = TransferSet.workOfPass
     /// Handles that may be used again.
-    @exclusivity(unchecked) var spareHandles: [OpaquePointer] = unsafe []
+    var spareHandles: [OpaquePointer] = unsafe []
     /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
-    @exclusivity(unchecked) var waitingUploads: [CInt: HTTPTransfer] = [:]
+    var waitingUploads: [CInt: HTTPTransfer] = [:]
     /// The instant at which libcurl wants to be called; nil for none.
-    @exclusivity(unchecked) var libraryDeadline: ContinuousClock.Instant?
+    var libraryDeadline: ContinuousClock.Instant?
     /// The instant of the next check for idle transfers; nil if there are no transfers.
-    @exclusivity(unchecked) var idleDeadline: ContinuousClock.Instant?
+    var idleDeadline: ContinuousClock.Instant?
     /// True during `serve()`, which checks the queue and sets the deadline at its end.
-    @exclusivity(unchecked) var isServing = false
+    var isServing = false
     /// True while handlers are called.
-    @exclusivity(unchecked) var isDelivering = false
+    var isDelivering = false
     /// True if the user's client was released: the set ends with its last transfer.
-    @exclusivity(unchecked) private var isAbandoned = false
+    private var isAbandoned = false
 
     init(
         _ loop: RunLoop, _ mode: RunLoop.Mode, _ options: HTTPClient.Options, _ origin: SourceLocation
