@@ -6,34 +6,25 @@ internal import Glibc
 internal import MessagePorts
 internal import RunLoops
 
-/// Makes an exact number of hops between two sleeping loops, of sleeps until a timer is due, or of blocks on a thread's own loop.
+/// Makes an exact number of hops between two sleeping loops, or of sleeps until a timer is due.
 ///
 /// `.ci/instructions` counts the instructions of this command.
 struct HopsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "hops", shouldDisplay: false)
 
-    enum Way: String, ExpressibleByArgument, CaseIterable { case perform, port, timer, block }
+    enum Way: String, ExpressibleByArgument, CaseIterable { case perform, port, timer }
 
-    @Argument(
-        help: "The way to the other loop, a timer that sets the next one, or a block on the own loop.")
+    @Argument(help: "The way to the other loop, or a timer that sets the next one.")
     var way: Way
 
     @Argument(help: "The number of hops.")
     var count: Int
-
-    @Flag(help: "Record some blocks of both loops first, and stop the recorder.")
-    var afterRecorder = false
 
     func run() throws {
         let near = try RunLoopThread(name: "near")
         let far = try RunLoopThread(name: "far")
         for thread in [near, far] {
             _ = try thread.prepare(.park)
-        }
-        if afterRecorder {
-            let recorder = try FlightRecorder(detail: .everything)
-            for thread in [near, far] { try thread.runLoop.performAndWait {} }
-            recorder.stop()
         }
         let isOver = DispatchSemaphore(value: 0)
         switch way {
@@ -44,7 +35,6 @@ struct HopsCommand: ParsableCommand {
             try Self.relay(toFar, on: far.runLoop, to: toNear, isOver)
             try toFar.send(count)
         case .timer: near.runLoop.perform { Self.sleep(count, isOver) }
-        case .block: near.runLoop.perform { Self.perform(count, isOver) }
         }
         isOver.wait()
         for thread in [near, far] {
@@ -65,17 +55,6 @@ struct HopsCommand: ParsableCommand {
         Timer.scheduledTimer(withTimeInterval: .microseconds(100), repeats: false) { _ in
             if rest == 1 { isOver.signal() } else { sleep(rest - 1, isOver) }
         }
-    }
-
-    private static func perform(_ count: Int, _ isOver: DispatchSemaphore) {
-        let loop = RunLoop.current
-        // A pass serves so few blocks also if every instruction is counted, which takes long.
-        let chunk = 20
-        for _ in 0..<count / chunk {
-            for _ in 0..<chunk { loop.perform {} }
-            loop.run(in: .default, until: .distantPast)
-        }
-        isOver.signal()
     }
 
     private static func relay(
