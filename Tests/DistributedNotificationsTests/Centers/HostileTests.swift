@@ -136,6 +136,38 @@ struct HostileTests {
         try directory.remove()
     }
 
+    @Test func `a peer that is refused learns the reason, and cannot greet again`() throws {
+        let directory = try ScratchDirectory()
+        let names = PortNames(directory: directory.path)
+        let name = try PortName("hub")
+        let hub = try DistributedNotificationHub(named: name, in: names)
+        let answers = Log<[UInt32]>()
+        try withWorker { loop in
+            var hello = WireWriter()
+            hello.put(HubMessage.version + 1)
+            hello.put(PosterID.random())
+            let bytes = hello.bytes
+            let remote = try RemotePort(
+                connectingTo: name, in: names, largestMessage: HubMessage.mostBytes, mostDescriptors: 0)
+            try loop.performAndWait {
+                try RunLoop.current.add(remote, forMode: .common) { message in
+                    var reader = WireReader(message.bytes)
+                    answers.add([message.id, (try? reader.number(UInt32.self)) ?? 0])
+                }
+                remote.onEnd { _ in answers.add([]) }
+                remote.onConnection { [unowned remote] in
+                    do { _ = try remote.trySend(bytes, id: HubMessage.hello) } catch { Issue.record(error) }
+                }
+            }
+            waitUntil("the connection has ended") { answers.entries.last == [] }
+            #expect(answers.entries.first == [HubMessage.refusal, HubMessage.refusedVersion])
+            try loop.performAndWait { remote.invalidate() }
+        }
+        hub.invalidate()
+        hub.wait()
+        try directory.remove()
+    }
+
     @Test func `a hub that ends each connection soon is tried less and less often`() throws {
         let directory = try ScratchDirectory()
         let names = PortNames(directory: directory.path)

@@ -145,12 +145,13 @@ final class HubServer {
         send(HubMessage.welcome, welcome.bytes, to: peer.connection)
     }
 
+    /// Sends the reason for a refusal, and closes the connection, so that a refused peer cannot greet again and again.
     private func refuse(_ peer: MessagePort.Peer, _ reason: UInt32) {
         var refusal = WireWriter()
         refusal.put(reason)
-        // Even if the refusal cannot be sent, the peer is not a client: its next message, unless it is a hello, closes the
-        // connection.
+        // If the refusal cannot be sent, the peer sees only the end of the connection.
         do { _ = try port.send(refusal.bytes, id: HubMessage.refusal, to: peer) } catch {}
+        port.disconnect(peer)
     }
 
     private func serve(
