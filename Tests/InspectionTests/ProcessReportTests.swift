@@ -1,3 +1,4 @@
+import Glibc
 import RunLoops
 import TestSupport
 import Testing
@@ -78,6 +79,30 @@ import Testing
         let later = try #require(ProcessReport(patience: .seconds(60)).loops.first { $0.name == "blocked" })
         #expect(!later.isBlocked)
         #expect(later.details != nil)
+    }
+
+    @Test func `a loop that ends before it answers is not waited for`() throws {
+        let thread = try RunLoopThread(name: "ending")
+        let (began, mayEnd, isAnswered) = (Gate(), Gate(), Gate())
+        thread.runLoop.perform {
+            began.open()
+            _ = mayEnd.wait()
+        }
+        #expect(began.wait())
+        thread.stop()
+        let loop = thread.runLoop
+        let asking = try BareThread {
+            let answers = LoopAnswers([loop], before: .now + .seconds(900))
+            if answers[0] == nil { isAnswered.open() }
+        }
+        // The question waits behind the handler.
+        while loop.pendingCount == 0 { sched_yield() }
+        mayEnd.open()
+        try #require(isAnswered.wait())
+        thread.join()
+        // A loop that has ended is not waited for either.
+        #expect(LoopAnswers([loop], before: .now + .seconds(900))[0] == nil)
+        asking.join()
     }
 
     @Test func `waits are told, and those in a circle`() throws {

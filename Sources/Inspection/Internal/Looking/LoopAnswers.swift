@@ -2,22 +2,25 @@ internal import RunLoops
 
 /// The answers of loops that were asked for their details.
 ///
-/// An answer that arrives too late is ignored.
+/// An answer that arrives too late is ignored. A loop that ends has no details, and is not waited for.
 struct LoopAnswers {
     private final class Collection: Sendable {
-        let answers: Guarded<[Int: LoopDetails]>
-        let gate = ThreadGate()
-        let count: Int
-
-        init(_ count: Int) {
-            self.count = count
-            answers = Guarded([:])
+        struct Contents {
+            var answers: [Int: LoopDetails] = [:]
+            /// The number of loops that have neither answered nor ended.
+            var missing: Int
         }
 
-        func add(_ details: LoopDetails, of index: Int) {
-            let isComplete = answers.withLock { answers in
-                answers[index] = details
-                return answers.count == count
+        let contents: Guarded<Contents>
+        let gate = ThreadGate()
+
+        init(_ count: Int) { contents = Guarded(Contents(missing: count)) }
+
+        func add(_ details: LoopDetails?, of index: Int) {
+            let isComplete = contents.withLock { contents in
+                contents.answers[index] = details
+                contents.missing -= 1
+                return contents.missing == 0
             }
             if isComplete { gate.open() }
         }
@@ -35,7 +38,7 @@ struct LoopAnswers {
             loop.askForDetails { collection.add($0, of: index) }
         }
         if !asked.isEmpty { _ = collection.gate.wait(until: deadline) }
-        var answers = collection.answers.withLock { $0 }
+        var answers = collection.contents.withLock { $0.answers }
         for (index, loop) in loops.enumerated() where loop.isCurrent { answers[index] = loop.detailsHere }
         self.answers = answers
     }

@@ -87,23 +87,24 @@ extension RunLoop {
     /// The loop answers as soon as it serves blocks, in any mode. However often other threads ask while the loop is blocked, only
     /// one block waits in the loop.
     ///
-    /// - Parameter answer: Called on the loop's thread, unless the loop ends first, or eight later calls are made before the loop
-    ///   answers.
-    package func askForDetails(_ answer: @escaping @Sendable (LoopDetails) -> Void) {
+    /// - Parameter answer: Called on the loop's thread, or with nil if the loop ends first. It is not called if eight later calls are
+    ///   made before the loop answers.
+    package func askForDetails(_ answer: @escaping @Sendable (LoopDetails?) -> Void) {
         let isFirst = objects.questions.withLock { questions in
             questions.append(answer)
             if questions.count > 8 { questions.removeFirst() }
             return questions.count == 1
         }
-        if isFirst { performInEveryMode { [self] in answerQuestions() } }
+        if !isFirst { return }
+        let questions = OpenQuestions(to: self)
+        performInEveryMode { questions.answer() }
     }
 
-    private func answerQuestions() {
+    fileprivate func answerQuestions(_ details: LoopDetails?) {
         let questions = objects.questions.withLock { questions in
             defer { questions = [] }
             return questions
         }
-        guard let details = detailsHere else { return }
         for answer in questions { answer(details) }
     }
 
@@ -124,6 +125,23 @@ extension RunLoop {
                 targets: loops.filter { targets.contains($0.waitTarget) }, endsByItself: wait.endsByItself)
         }
     }
+}
+
+/// The questions to a loop, held by the block that answers them.
+///
+/// A loop that ends destroys its blocks, and so answers with nil.
+private final class OpenQuestions: Sendable {
+    private let loop: RunLoop
+    private let areAnswered = Atomic(false)
+
+    init(to loop: RunLoop) { self.loop = loop }
+
+    func answer() {
+        areAnswered.store(true, ordering: .relaxed)
+        loop.answerQuestions(loop.detailsHere)
+    }
+
+    deinit { if !areAnswered.load(ordering: .relaxed) { loop.answerQuestions(nil) } }
 }
 
 extension LoopCore {

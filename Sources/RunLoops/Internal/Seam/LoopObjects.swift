@@ -15,7 +15,7 @@ final class LoopObjects: @unchecked Sendable {
     private let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
 
     /// The questions of an inspector that the loop has not answered.
-    let questions = Guarded<[@Sendable (LoopDetails) -> Void]>([])
+    let questions = Guarded<[@Sendable (LoopDetails?) -> Void]>([])
 
     /// Returns the object for a key, and makes it at the first call.
     ///
