@@ -1,4 +1,5 @@
 import Foundation
+import TestExpectations
 import TestSupport
 import Testing
 
@@ -118,12 +119,20 @@ import Testing
         #expect(fleet.wait(for: "posted", from: poster))
         fleet.kill9(poster)
         fleet.send(SIGCONT, to: hub)
-        #expect(fleet.wait(for: "gap", from: observer))
+        // The hub may have had no room for some of the posts that it read at once; they are in gaps of their own.
+        var told: [ClosedRange<Int>] = []
+        waitUntil("the observer is told of the last number") {
+            told = fleet.lines(of: observer).compactMap { line in
+                let numbers = line.dropFirst(2).compactMap { Int($0) }
+                guard let from = numbers.first, line[0] == "note" || line[0] == "gap" else { return nil }
+                return from...(line[0] == "gap" ? numbers[1] : from)
+            }
+            return told.reduce(0) { $0 + $1.count } >= 100
+        }
+        #expect(told.flatMap(Array.init).sorted() == Array(2...101))
         let lines = fleet.lines(of: observer)
-        let delivered = lines.filter { $0.first == "note" }.map { $0[2] }
-        #expect(delivered.count < 50 && delivered == (0..<delivered.count).map { "\($0 + 2)" })
-        let gaps = lines.filter { $0.first == "gap" }.map { Array($0[2...4]) }
-        #expect(gaps == [["\(delivered.count + 2)", "101", "posterEnded"]])
+        #expect(lines.count { $0.first == "note" } < 50)
+        #expect(lines.contains { $0.first == "gap" && $0[3...4] == ["101", "posterEnded"] })
         try fleet.end()
     }
 
