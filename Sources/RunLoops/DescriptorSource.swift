@@ -91,7 +91,9 @@ public final class DescriptorSource {
     let standsForInput: Bool
     /// True if the descriptor is an epoll set.
     let watchesSet: Bool
-    /// The state that the loop reads at each report of the kernel; `DescriptorSource+Watching` names its parts.
+    /// The state that the loop reads each time that the kernel reports the descriptor.
+    ///
+    /// `DescriptorSource+Watching` describes its parts.
     let state: ExclusivityUnchecked<State>
 
     /// Makes a source that is in no loop yet.

@@ -86,8 +86,8 @@ extension FlightRecorder.Event {
         let start = reading.scale.moment(event.start)
         kind = Kind(event, isOpen: isOpen)
         self.start = start.instant
-        // The duration is the difference of two moments, not a converted number of ticks. Otherwise slices that follow each other
-        // could overlap by a nanosecond.
+        // The duration is the difference of two moments, not a converted number of ticks. Otherwise two successive events could
+        // overlap by a nanosecond.
         duration =
             isOpen ? nil : .nanoseconds(reading.scale.moment(event.end).nanoseconds - start.nanoseconds)
         let texts = reading.places
@@ -96,8 +96,8 @@ extension FlightRecorder.Event {
         lateness =
             event.kind == .timer ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp) << 6)) : nil
         waitingMessages = event.kind == .port && event.number > 0 ? event.number : nil
-        // The handler of a delivery is recorded with the place of the notification, but its post with the place of all deliveries.
-        // So the place of a delivery cannot be part of the identity.
+        // When a delivery is sent, the event gets one place that all deliveries share. When its handler is called, the event gets
+        // the place of the notification. So the place of a delivery cannot be part of the identity.
         let isDelivery = event.kind == .delivery || place == SourceLocation.delivery.description
         let identity = UInt64(isDelivery ? 0 : event.place) << 32 | UInt64(event.stamp)
         switch event.kind {
@@ -106,7 +106,7 @@ extension FlightRecorder.Event {
             flow = identity
         case .block, .job, .port, .delivery:
             let ticks = MessageStamp.ticks(from: event.stamp, to: event.start)
-            // A stamp that an earlier recording has left in the node is older than this recording.
+            // If an earlier recording has left a stamp in the node, the stamp is older than this recording, and is ignored.
             let isFromHere = event.stamp != 0 && ticks <= event.start &- reading.began
             wait = isFromHere ? .nanoseconds(reading.scale.nanoseconds(ticks)) : nil
             flow = isFromHere ? identity : nil

@@ -11,7 +11,7 @@ extension FlightRecorder {
         public let threads: [Thread]
         /// The number of threads that were not recorded, because the recorder already recorded too many other threads.
         public let unrecordedThreads: Int
-        /// True if this is a recording of a simulation, whose clock begins at any time.
+        /// True if this is a recording of a simulation, whose clock can begin at any time.
         package let isSimulated: Bool
 
         /// The last events of one thread.
@@ -37,7 +37,7 @@ extension FlightRecorder {
         }
     }
 
-    /// The values that translate the ticks and places of recorded events.
+    /// The values with which ticks are converted to dates, and the numbers of places to texts.
     struct Reading: Sendable {
         let scale: TickScale
         /// The time at which the recording began, in ticks.
@@ -55,8 +55,8 @@ extension FlightRecorder {
     public func snapshot() -> Snapshot {
         let taken = Recording.read(session.generation) { session, rings, unrecorded in
             let copies = rings.map { ring in
-                // The slices under way are copied first. A slice that ends between the two copies is then also among the events,
-                // and the code below removes it from the slices.
+                // The slices under way are copied before the events. If a slice ends between the two copies, it is in both, and
+                // the code below removes it from the slices.
                 (ring: ring.thread, hasEnded: ring.hasEnded, open: ring.copyOpen(), copy: ring.copyEvents())
             }
             let now = session.clock.reading()

@@ -8,9 +8,9 @@ extension HandlerCaller {
     private static let mostInWindow = 8
     /// The length of a window of time in which ``mostInWindow`` handlers are recorded, in microseconds.
     private static let window: UInt64 = 50
-    /// The number of message handlers that a loop calls without reading the clock, after a handler that the window did not admit.
+    /// The number of message handlers that a loop calls without reading the clock, after it has found a window full.
     ///
-    /// A busy loop otherwise reads the clock in each pass, only to find that the window is not over.
+    /// Otherwise a busy loop would read the clock in each pass, only to find that the window is not over.
     private static let sparedLooks = 3
     /// The total time above which handlers that were not recorded one by one are recorded as one event, in microseconds.
     private static let longestGap: UInt64 = 500
@@ -49,7 +49,8 @@ extension HandlerCaller {
             ring.own.lastPlace = ring.number(of: origin)
             return isObserved ? callWatched(origin, kind, handler) : handler()
         }
-        // The handler has its own event, also if it runs the loop, which looks for unrecorded handlers.
+        // This message gets its own event, so it is counted as recorded before its handler is called. Otherwise, if the handler
+        // runs the loop, that run would take this message for an unrecorded message.
         ring.own.messagesAtLook = handle.counters.messages
         let slice = Recorder.begin(
             EventKind(kind), in: ring, at: ticks, place: ring.number(of: origin), stamp: stamp, number: number
@@ -84,7 +85,8 @@ extension HandlerCaller {
         }
     }
 
-    /// Records all messages since the last reading of the clock as one event, if they took longer than ``longestGap``.
+    /// Records the handlers of all unrecorded messages as one event, if more than ``longestGap`` has passed since the last reading
+    /// of the clock.
     ///
     /// - Parameters:
     ///   - ring: The thread's ring.
@@ -96,7 +98,7 @@ extension HandlerCaller {
         let unseen = messages - ring.own.messagesAtLook
         ring.own.lastLook = ticks
         ring.own.messagesAtLook = messages
-        // The first reading of a thread has no previous reading.
+        // `before` is 0 when the thread reads the clock for the first time.
         if unseen > 0 && before != 0 && ticks &- before > HandlerCaller.longestGap * ring.microsecond {
             writeStretch(ring, ticks, before, unseen)
         }

@@ -17,13 +17,13 @@ final class HandlerCaller {
     var notesMessages = false
     /// True if a recorded handler has just returned, and the loop has done nothing since then that takes long.
     ///
-    /// The handler of the next message then begins at the time at which that handler has ended, so that the recorder reads the
-    /// clock once for each of them.
+    /// The recorder then uses the time at which that handler ended as the time at which the handler of the next message begins.
+    /// So it reads the clock only once for each handler.
     var followsHandler = false
 
     /// True while a period of busy time is counted.
     ///
-    /// The period lasts until the loop waits, even if ``notes`` becomes false before.
+    /// The period lasts until the loop waits, even if ``notes`` becomes false earlier.
     private var isCountedAsBusy = false
 
     /// True if handlers are timed.

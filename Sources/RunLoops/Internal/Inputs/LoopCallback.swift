@@ -59,7 +59,7 @@ package struct LoopCallback: Sendable {
 /// Some of their loops can be destroyed before the event.
 package struct LoopCallbacks: Sendable {
     private var callbacks: [LoopCallback] = []
-    /// The number of callbacks that makes the next addition remove the callbacks of destroyed loops first.
+    /// The number of callbacks at which ``add(_:)`` first removes the callbacks of destroyed loops.
     private var limit = 8
 
     package init() {}

@@ -12,7 +12,7 @@ final class LoopDescriptors {
 
     /// The sources, each at its `watch.position`.
     private var sources: [DescriptorSource] = []
-    /// The record of the descriptors.
+    /// The table of the watched descriptors.
     ///
     /// It is stored without exclusivity checks because each report reads it; see ``ExclusivityUnchecked``.
     private let files = ExclusivityUnchecked(WatchedDescriptors())
@@ -209,8 +209,9 @@ final class LoopDescriptors {
     /// Appends a source to the list of ready sources.
     func append(ready source: DescriptorSource) { ready.value.append(source) }
 
-    /// Returns true if the current check of all sources retries refused sources; otherwise records that a refused source is
-    /// skipped.
+    /// Returns true if the current check of all sources also retries the sources that the kernel has refused to watch.
+    ///
+    /// If the method returns false, it has recorded that the caller skips a refused source.
     func retriesNow() -> Bool {
         if retry.value.isDue { return true }
         retry.value.leaveOut()

@@ -98,7 +98,7 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
-    /// Counts an input in all its modes, or no longer counts it, after its `keepsModeAlive` has changed.
+    /// Updates the counts of live inputs in all modes of an input, after the input's `keepsModeAlive` has changed.
     func countAgain(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes {

@@ -7,7 +7,9 @@
 final class LoopTimers {
     private struct Plan {
         var queue = TimerQueue<Timer>()
-        /// The list of the fires that are due in one pass; empty between passes, but it keeps its capacity.
+        /// The planned fires that are due in the current pass.
+        ///
+        /// Between passes the list is empty, but keeps its capacity.
         var due: [TimerQueue<Timer>.Fire] = []
         /// True if a fire was planned since the last ``takeNews()``.
         var hasNews = false

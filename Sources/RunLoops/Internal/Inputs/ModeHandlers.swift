@@ -6,8 +6,9 @@ package protocol ModeHandler {
 
 /// The handlers of an input, which can have a different handler in each mode.
 ///
-/// This is a value for use by one thread. A removed handler is returned to the caller, which releases it when its own state is
-/// consistent: a handler can hold objects of the user, whose destruction can call into the input again.
+/// This is a value for use by one thread. A removed handler is returned to the caller. The caller must make its own state
+/// consistent before it releases the handler: the handler can hold objects of the user, and their destruction can call into the
+/// input again.
 ///
 /// The type is not copyable, because a copy for each message would retain the lists.
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {

@@ -129,7 +129,7 @@ extension PortCore {
         if isNow { callback.schedule() }
     }
 
-    /// Ends the notices about rights, and schedules the callbacks for the port's end.
+    /// Stops the notices about rights, and schedules the callbacks that were registered for the port's end.
     func endRights() {
         let endCallbacks = rightsRecord.withLock { record in
             record.rights.end()

@@ -13,7 +13,7 @@ extension PortCore {
         return PortSetServers.isServedHere(receiver.claim.holderID)
     }
 
-    /// The present target of a wait for the receiver: the thread that serves the port's set, or the port's loop.
+    /// The receiver that a waiting sender waits for now: the thread that serves the port's set, or the port's loop.
     var waitTarget: WaitTarget { PortSetServers.waitTarget(of: receiver.claim.holderID) }
 
     /// The outcome of a sender's first try, which the sender makes under the lock of the wait queue.
@@ -72,7 +72,9 @@ extension PortCore {
         waitForRoom(chain, Moment(.distantPast))
     }
 
-    /// A sender's wait for the receiver, which lasts as long as the sender is in the wait queue.
+    /// Returns a description of a sender's wait for the receiver.
+    ///
+    /// The wait lasts as long as the sender is in the wait queue.
     private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {
         ThreadWait(
             in: "Port.send", fileID: origin.fileID, line: Int(origin.line),

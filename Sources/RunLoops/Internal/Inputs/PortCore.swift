@@ -24,7 +24,7 @@ final class PortCore: Sendable {
     let origin: SourceLocation
     let messageType: MessageType
 
-    /// The operations on messages that depend on their type.
+    /// The operations on a port's messages that depend on the type of the messages.
     struct MessageType: Sendable {
         /// Destroys a message.
         let destroy: @Sendable (Node.Slot) -> Void

@@ -2,8 +2,10 @@
 struct PortReceiver: ~Copyable, Sendable {
     /// The receiver's state, which only the holder of the claim may touch.
     ///
-    /// The property is declared first, because the thread sanitizer takes a change of the state for a change of the first member,
-    /// and other threads read the claim. `nonisolated(unsafe)`: `claim` guards the state.
+    /// The property is declared first, because the thread sanitizer reports a change of the state as a change of the first property
+    /// of the struct. The first property must therefore not be `claim`, which other threads read.
+    ///
+    /// `nonisolated(unsafe)`: `claim` guards the state.
     nonisolated(unsafe) let state = ExclusivityUnchecked(State())
 
     /// The claim of the loop, port set or iteration that receives.

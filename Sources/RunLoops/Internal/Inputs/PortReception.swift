@@ -1,7 +1,8 @@
 /// A task's iteration over the messages of a port.
 ///
 /// Like a loop or a set, the iteration holds the port's claim. The mailbox or the bell is armed only when the port is empty. From
-/// then on, the armed word or a sender owns the signal's node, until a sender has woken the task or the iteration disarms.
+/// then on, the armed word or a sender owns the signal's node, until a sender has woken the task, or the iteration has disarmed the
+/// mailbox or the bell.
 ///
 /// The type is not thread-safe: the iterating task makes its calls one after the other. Any thread may release the last reference.
 @usableFromInline

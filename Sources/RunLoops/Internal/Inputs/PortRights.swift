@@ -1,4 +1,4 @@
-/// The numbers of rights to send to a port, and the state of the notice that no send right is left.
+/// The numbers of rights to send to a port, and the state of the notice that tells the receiver that no send right is left.
 ///
 /// Only the methods of this type change the state. Rights outlive their port: after its end they are still counted, but have no
 /// effect.
@@ -38,10 +38,11 @@ struct PortRights: Sendable {
 
     /// The total number of send rights that have been made.
     ///
-    /// A notice is about one value of this number. If the number has grown when the notice arrives, the notice is stale.
+    /// A notice carries the value that this number had when the notice was queued. If the number has grown when the notice
+    /// arrives, the notice is stale.
     private var made = 0
 
-    /// The value of ``made`` that the last notice to the receiver was about.
+    /// The value of ``made`` that the last notice to reach the receiver's handler carried.
     private var reportedMade = 0
 
     // MARK: - Rights
@@ -73,7 +74,7 @@ struct PortRights: Sendable {
 
     /// Requests a notice.
     ///
-    /// If no send right is left, and no notice has reported that, a notice is due immediately.
+    /// If no send right is left, and the receiver has not got a notice of this, a notice is due immediately.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:
@@ -116,7 +117,7 @@ struct PortRights: Sendable {
         }
     }
 
-    /// Ends the notices, because the port has ended.
+    /// Stops the notices, because the port has ended.
     mutating func end() { notice = .ended }
 
     /// True after the port has ended, when it sends no more notices.

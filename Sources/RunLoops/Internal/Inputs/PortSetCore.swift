@@ -25,7 +25,7 @@ final class PortSetCore: Sendable {
     /// The state guarded by the lock of `line`, which also guards `isReady` and `isDetached` of the members.
     private struct Line: @unchecked Sendable {
         var members: [ObjectIdentifier: Member] = [:]
-        /// The members with messages or an end to receive, in the order in which they are served.
+        /// The members that have messages or have ended, in the order in which they are served.
         var ready = Deque<Member>()
         /// The gates of the waiting threads, which are woken first come, first served.
         var waiting = Deque<ThreadGate>()
@@ -132,7 +132,7 @@ final class PortSetCore: Sendable {
     /// The result of a wait.
     enum Reception {
         case message(Member, Member.Taken)
-        /// The end of a member that was added with an element for its end.
+        /// A member has ended, and was added to the set with an element to return at its end.
         ///
         /// The member has left the set.
         case end(Member)
@@ -163,8 +163,8 @@ final class PortSetCore: Sendable {
             if isEmpty { throw .noMembers }
             if !mayWait { throw .timedOut }
             if gate.wait(until: deadline) { continue }
-            // At the moment of the time-out, the thread that made a member ready can have chosen this thread to wake. Check once
-            // more, because no other thread was woken for that message.
+            // While this thread was timing out, a thread that made a member ready can have chosen this thread to wake. In that
+            // case it has woken no other thread for the message, so this thread checks once more.
             line.withLock { $0.waiting.removeAll { $0 === gate } }
             mayWait = false
         }

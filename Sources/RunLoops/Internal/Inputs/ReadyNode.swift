@@ -5,9 +5,9 @@
 /// the sender that replaced that word, then the loop's mailbox. There is only one such reference at a time, so the node is never in
 /// two lists.
 ///
-/// `@unchecked Sendable`: other threads touch only the constants; if the destination is a loop, they touch only the node, because
-/// the signal's cache line belongs to the loop. For a port in a set, the members that only the loop's thread may use belong to the
-/// thread that holds the node, or is about to arm the port with it.
+/// `@unchecked Sendable`: other threads read only the constant properties. If the destination is a loop, they access only the node,
+/// so that the cache line of the signal stays with the loop's thread. If the signal is that of a port in a set, the properties that
+/// are marked for the loop's thread belong to the thread that holds the node, or is about to arm the port with it.
 final class ReadyNode: @unchecked Sendable {
     let node: Node
     private let destination: Destination

@@ -24,11 +24,11 @@ struct TimerQueue<Payload> {
     private var exact = IndexedHeap()
     /// Timers with a tolerance, by the earliest date at which they may fire.
     private var lenient = IndexedHeap()
-    /// The same timers, by the latest date at which they may fire.
+    /// The timers of `lenient`, by the latest date at which they may fire.
     private var lenientLatest = IndexedHeap()
     private var nextSequence: UInt64 = 0
     private var nextStamp: UInt64 = 0
-    /// A buffer of ``collectDue(at:into:)``.
+    /// A buffer that ``collectDue(at:into:)`` reuses.
     private var dueSlots: [Int] = []
 
     /// The number of planned fires.
@@ -104,7 +104,7 @@ struct TimerQueue<Payload> {
     /// - Parameters:
     ///   - now: The current moment.
     ///   - due: The list, which the caller reuses, so that a fire allocates no memory.
-    /// - Complexity: O(*k* log *k*) for *k* fires due, however many are planned.
+    /// - Complexity: O(*k* log *k*) for *k* due fires, however many fires are planned.
     mutating func collectDue(at now: Moment, into due: inout [Fire]) {
         if (exact.first?.date ?? .never) > now && (lenient.first?.date ?? .never) > now { return }
         dueSlots.removeAll(keepingCapacity: true)

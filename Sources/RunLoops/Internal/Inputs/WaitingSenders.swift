@@ -51,7 +51,7 @@ struct WaitingSenders {
         line.append(sender)
     }
 
-    /// Removes the first sender, whose messages have been queued, or the first handler, for which there is room.
+    /// Removes the first sender or handler, because the sender's messages were queued, or there is room for the handler.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")
@@ -77,7 +77,7 @@ struct WaitingSenders {
         }
     }
 
-    /// Removes a sender whose wait is refused.
+    /// Removes a sender and marks it as refused, because its wait would never end.
     ///
     /// - Returns: False if the sender was not in the wait queue.
     mutating func refuse(_ sender: Sender) -> Bool {

@@ -1,11 +1,11 @@
 internal import CLibEvent
 internal import Glibc
 
-/// A timer that ends a loop's sleep at a moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
+/// A timer that ends a loop's sleep at a set moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
 ///
-/// The kernel's timer is set only when necessary: to a moment that is earlier than the set moment, or to any moment after the set
-/// moment has passed. The timer is not moved to a later moment, because one surplus wake-up costs less than a system call for every
-/// timer that is cancelled in time.
+/// Setting the alarm makes a system call only if the new moment is earlier than the moment that the kernel's timer is set to, or if
+/// the kernel's timer has fired. The kernel's timer is never moved to a later moment, because one surplus wake-up costs less than a
+/// system call for every timer that is cancelled in time.
 package struct Alarm: ~Copyable {
     /// The descriptor of the timer; -1 after the alarm has ended.
     package private(set) var descriptor: CInt
@@ -46,6 +46,6 @@ package struct Alarm: ~Copyable {
         return true
     }
 
-    /// Records that the kernel has reported the moment.
+    /// Records that the kernel has reported that its timer has fired.
     package mutating func hasFired() { armed = .never }
 }

@@ -1,6 +1,6 @@
 internal import CThreads
 
-/// A signal that the process has given to one source, and the descriptors from which its arrivals are read.
+/// A signal that a source has taken over, and the descriptors from which the source reads the arrivals of the signal.
 ///
 /// A signal reaches the source in one of two ways. If any thread accepts the signal, the signal handler runs on that thread, and
 /// writes the signal to a pipe. If all threads block the signal, no signal handler runs, and the kernel keeps the signal until a

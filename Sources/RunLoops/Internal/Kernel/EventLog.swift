@@ -2,9 +2,9 @@ internal import CLibEvent
 
 /// The warnings of libevent.
 ///
-/// By default libevent writes its warnings to standard error, on the loop's thread, and blocks while there is no room.
+/// By default libevent writes its warnings to standard error, on the loop's thread, and blocks while it cannot write.
 enum EventLog {
-    /// Makes libevent's warnings reports of the package.
+    /// Makes libevent pass its warnings to the package, which reports them.
     ///
     /// This happens only once, because the callback belongs to the whole process.
     static func takeOver() { _ = isTaken }

@@ -60,9 +60,10 @@ final class MainQueue {
         isServing = true
         runloops_main_queue_drain()
         isServing = false
-        // libdispatch writes to its descriptor when blocks arrive, and again for the blocks that a drain leaves. If a run inside a
-        // block has taken the first report, the second report is still in the kernel. It is fetched before the queue is served
-        // again, because otherwise it would later report blocks that have already run.
+        // libdispatch writes to its descriptor when blocks arrive, and writes again if a drain leaves blocks. If a block has run
+        // the loop, that run can have fetched the report of the first write, while the report of the second is still in the
+        // kernel. The loop fetches the second report before it serves the queue again. Otherwise the report would later announce
+        // blocks that have already run.
         if isReported { lookNext() }
     }
 
@@ -92,7 +93,8 @@ extension MainQueue {
     ///
     /// This is so after `dispatchMain()` was called, or after an asynchronous main has suspended, which does the same.
     static var isGivenAway: Bool {
-        // Other threads can run blocks of the queue a moment before the handle is closed.
+        // The second condition is for the short time before the handle is closed, when other threads can already run blocks of the
+        // queue.
         isOffered && runloops_main_queue_handle() < 0 || isCurrent && !runloops_is_main_thread()
     }
 

@@ -68,7 +68,7 @@ final class Poller {
         alarm.value.end()
     }
 
-    /// Sleeps until a descriptor is ready, or at the latest until a moment.
+    /// Sleeps until a descriptor is ready, or until `moment` at the latest.
     ///
     /// - Returns: The number of system calls that the call made.
     func wait(until moment: Moment) -> Int {
@@ -80,7 +80,7 @@ final class Poller {
     /// Records the ready descriptors, with one system call and without sleeping.
     func poll() { askKernel(blocking: false) }
 
-    /// Sets the alarm, so that ``findDescriptor(wakeup:)`` becomes readable no later than a moment.
+    /// Sets the alarm, so that the descriptor that ``findDescriptor(wakeup:)`` returns becomes readable at `moment` at the latest.
     ///
     /// - Returns: The number of system calls that the call made.
     func setAlarm(_ moment: Moment) -> Int { alarm.value.set(moment) ? 1 : 0 }

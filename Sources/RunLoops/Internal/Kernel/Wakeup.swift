@@ -5,9 +5,9 @@ internal import Synchronization
 /// An eventfd with which any thread ends a loop's sleep.
 ///
 /// The loop polls ``descriptor`` edge-triggered: every write is a separate edge, and the kernel keeps an edge from before the poll,
-/// so the eventfd is read only if it is full. The descriptor is closed when the loop's thread ends, or with this value if there was
-/// no such thread. A sender counts itself before it writes, and ``end()`` waits for the counted senders. So no sender writes to a
-/// descriptor number that is in use again for another file.
+/// so the eventfd is read only if it is full. ``end()`` closes the descriptor when the loop's thread ends. If the loop never had a
+/// thread, the descriptor is closed when this value is destroyed. A sender counts itself before it writes, and ``end()`` waits for
+/// the counted senders. So no sender writes to a descriptor number that is in use again for another file.
 ///
 /// > Thread safety: any thread.
 struct Wakeup: ~Copyable, Sendable {
@@ -43,7 +43,7 @@ struct Wakeup: ~Copyable, Sendable {
     ///
     /// If the loop has ended, the call does nothing.
     ///
-    /// - Parameter beforeWriting: A hook for tests, called after `senders` counts the sender and before the sender writes to the descriptor.
+    /// - Parameter beforeWriting: A hook for tests, called after `senders` has counted the sender and before the sender writes.
     func signal(beforeWriting: () -> Void = {}) {
         // A cancelled thread would end in the write. This sender has already disarmed the loop's mailbox, so no other sender would
         // wake the loop.

@@ -1,7 +1,7 @@
 /// A block that a thread or task waits for, until its result is taken.
 ///
-/// The loop's thread claims the decision of the result when it starts the block, so a block that has started cannot be
-/// cancelled.
+/// When the loop's thread starts the block, it takes the exclusive right to decide the result. So a block that has started cannot
+/// be cancelled.
 struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     private let result = OneShot<Swift.Result<Result, any Error>>()
 
@@ -10,8 +10,8 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// Only the loop's thread may call this.
     ///
     /// - Parameters:
-    ///   - stack: The waits on the stack of the loop that runs the block. If the loop's thread ends during the block, this stack
-    ///     ends the waits.
+    ///   - stack: The wait stack of the loop that runs the block. If the loop's thread ends while the block is running, the wait
+    ///     stack ends the wait for the block.
     ///   - block: The block.
     func run(on stack: WaitStack? = nil, _ block: () throws -> Result) {
         if !result.claim() { return }

@@ -24,16 +24,17 @@ struct BlockQueue {
     /// True if a job was set aside because an actor's job is on the stack.
     private var holdsJobsBack = false
 
-    /// The total number of examined blocks.
+    /// The total number of blocks, parcels and jobs that were examined.
     ///
-    /// The end of a sweep is a value of this count, which nested sweeps advance, too. If three blocks wait, a sweep ends at 3. If
-    /// the first block runs the loop, and that run serves the other two blocks, the count is 3, and the next sweep serves blocks
-    /// that have arrived in the meantime.
+    /// A step of a pass examines the queued blocks in order, until this count reaches the ``end`` that the step has read at its
+    /// beginning. A step of a run inside a block advances the same count. For example, three blocks wait while the count is 0, so
+    /// a step ends at 3. If the first block runs the loop, and that run serves the other two blocks, the count is 3 when the first
+    /// block returns, so the outer step is over. Blocks that have arrived in the meantime are served in the next step.
     private(set) var examined = 0
 
     var isEmpty: Bool { queued.isEmpty }
 
-    /// The value of ``examined`` at which a sweep that begins now has examined all queued blocks.
+    /// The value that ``examined`` has when all blocks that are queued now have been examined.
     var end: Int { examined + queued.count }
 
     mutating func append(_ node: Node) { queued.append(node) }
@@ -43,8 +44,8 @@ struct BlockQueue {
     /// - Parameters:
     ///   - mode: The mode. It is read only if a block names its modes, because copying a name costs some 50 instructions.
     ///   - isCommon: True if the mode is common.
-    ///   - end: The count at which the sweep ends.
-    /// - Returns: The node; nil if there is no such node before `end`.
+    ///   - end: The value of ``examined`` at which the step ends.
+    /// - Returns: The node; nil if ``examined`` has reached `end` and no such node was found.
     @inline(__always)
     mutating func next(
         in mode: @autoclosure () -> RunLoop.Mode?, isCommon: Bool, before end: Int

@@ -12,10 +12,13 @@ final class LoopHandle: Sendable {
     /// The requests, such as those of `stop()` and `wakeUp()`, that the loop has not taken yet.
     private let requests = Atomic<UInt8>(0)
 
-    /// The number of wake-up writes by senders.
+    /// The number of times that a sender has written to ``wakeup``.
     let kernelWrites = Atomic<Int>(0)
 
-    /// The measurement of a wake-up: 1 if the loop requests a measurement, then the moment of the sender's write; otherwise 0.
+    /// The moment at which a sender wakes the loop, for the measurement of a wake-up.
+    ///
+    /// The loop stores 1 to request a measurement. The sender that wakes the loop then replaces the 1 with the moment of its write.
+    /// If there is no measurement, the value is 0.
     let wakeStamp = Atomic<Int64>(0)
 
     /// The descriptor that wakes the loop, placed before the padding because senders read it.

@@ -6,10 +6,12 @@ extension Mailbox {
 
     /// Stamps the oldest of the messages that are about to be sent, and records that they are sent.
     ///
-    /// The receiver takes the oldest of several messages first, so the recorder measures the wait of this message. A sender stamps
-    /// a message that can wake the receiver, a message that the receiver takes first when it next takes its mail, and each 256th
-    /// message. A busy sender sends some 400 messages between two stamps, so more frequent attempts would mostly read the clock in
-    /// vain.
+    /// The receiver takes the oldest of several messages first, so the recorder measures how long this message waits.
+    ///
+    /// A sender tries to stamp a message in three cases: the message can wake the receiver, the mailbox is empty, so the receiver
+    /// takes the message first when it next takes its mail, or the message is a 256th message. Each try reads the clock, and sets
+    /// no stamp within ``stampInterval`` of the last stamp. A busy sender sends some 400 messages in that time, so if it tried more
+    /// often, most tries would read the clock for nothing.
     ///
     /// - Parameters:
     ///   - chain: The messages.

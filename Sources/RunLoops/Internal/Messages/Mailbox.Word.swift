@@ -35,7 +35,7 @@ extension Mailbox {
         /// The room that is left, modulo 2²⁰.
         var room: UInt64 { bits >> Word.roomShift & Word.roomMask }
 
-        /// The total number of nodes pushed onto a mailbox that began without room, modulo 2²⁰.
+        /// The total number of nodes pushed onto the mailbox, modulo 2²⁰, if the mailbox was created without room.
         var sequence: UInt64 { (0 &- room) & Word.roomMask }
 
         func pushing(_ chain: Chain) -> Word {

@@ -19,7 +19,8 @@ struct Mailbox: ~Copyable, Sendable {
     ///
     /// It is changed by compare-and-exchange, and once by the exchange that closes the mailbox.
     ///
-    /// A push releases its nodes to the take that acquires them. The exchanges of other pushes in between continue that release.
+    /// A push is a store with release ordering, and a take is a load with acquire ordering. So the receiver that takes a node sees
+    /// all that the sender wrote to it. The exchanges of other pushes in between continue the release sequence.
     private let word: Atomic<UInt64>
 
     /// Creates an empty mailbox.

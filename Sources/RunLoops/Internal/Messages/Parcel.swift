@@ -1,7 +1,7 @@
 /// The head of a parcel: a value that is sent to a loop, with a function of another module that handles the value.
 ///
-/// The head is stored in a wide node, with the value behind it. So the value needs no other memory, and sending it changes no
-/// reference count, which the sender and the loop's thread would both write for each parcel.
+/// The head is stored in a wide node, with the value behind it. So the value needs no memory of its own. Sending the value changes
+/// no reference count. Otherwise the sender and the loop's thread would both write to that count for each parcel.
 ///
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline

@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// The source of a thread's nodes: slabs of 4 KiB that the thread fills from front to back.
 ///
-/// A sender takes the next node of its thread's current slab, without malloc and without a search. A receiver counts the nodes of
-/// each slab that it has released. The release of a slab's last node returns the whole slab to its cache. So a message costs one
-/// addition on each side, and each slab costs one exchange between threads. A burst takes as many slabs as it needs. Up to
-/// ``spareLimit`` empty slabs wait for reuse, and further empty slabs are freed. So a queue of steady length allocates nothing,
-/// however long it is.
+/// A sender takes the next node of its thread's current slab, without malloc and without a search. For each slab, a
+/// receiver counts the nodes that it has released. The release of a slab's last node returns the whole slab to its cache. So a
+/// message costs one addition on each side, and each slab costs one exchange between threads. A burst takes as many slabs as it
+/// needs. Up to ``spareLimit`` empty slabs wait for reuse, and further empty slabs are freed. So a queue of steady length allocates
+/// nothing, however long it is.
 ///
 /// A slab refers to its cache, so the cache exists until its thread has ended and the last of its slabs has returned.
 ///

@@ -1,4 +1,4 @@
-/// The blocks on the stack of a loop's thread that other threads or tasks wait for, outermost first.
+/// The waits of other threads and tasks for blocks that are on the stack of a loop's thread, outermost block first.
 ///
 /// > Thread safety: the loop's own thread only.
 final class WaitStack {

@@ -1,6 +1,6 @@
-/// Work that waits for a step of a pass: its end, or the moment at which the loop is idle.
+/// Work that waits for one step of a pass: the end of the pass, or the moment at which the loop is idle.
 ///
-/// The loop asks for the work when it reaches that step. Work that is added during the step waits for the next such step.
+/// The loop does the work when it reaches that step. Work that is added during the step waits for the next such step.
 ///
 /// > Thread safety: the loop's own thread only.
 package protocol DeferredWork: AnyObject {

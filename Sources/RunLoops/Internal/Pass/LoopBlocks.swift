@@ -77,7 +77,7 @@ final class LoopBlocks {
                 // The node stays valid until the releaser is flushed, which happens after the call.
                 releaser.release(node)
                 members.handlers.callForMessage(node.withBlock { $0.origin }, as: .block, node) {
-                    // The release of what the block holds is part of the call, because the release can take long.
+                    // The objects that the block holds are released inside this call, because their destruction can take long.
                     node.move(BlockMessage.self).body()
                 }
             case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")

@@ -37,7 +37,8 @@ extension LoopCore {
         let slice = Recorder.begin(.run, activation.mode.rawValue)
         let result = runUnrecorded(activation)
         Recorder.end(slice, number: result?.rawValue ?? 0)
-        // The handler around this run can go on for long.
+        // If a handler has called this run, the handler can continue for a long time. So the recorder must read the clock again
+        // before the next handler.
         members.handlers.beginMessages()
         return result
     }

@@ -149,8 +149,8 @@ extension LoopCore {
                 }
                 runloops_pause()
             }
-            // In a long spin, the mail can have arrived while the loop was preempted. In a short spin, reading the clock is not
-            // worth its cost.
+            // After a long spin, the loop reads the clock even if mail has arrived, because the mail can have arrived while the
+            // loop was preempted. After a short spin, reading the clock is not worth its cost.
             if found && now.nanoseconds - start.nanoseconds <= waiting.longestGap { break }
             let last = now
             now = Moment.now()

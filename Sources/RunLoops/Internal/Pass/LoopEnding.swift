@@ -2,7 +2,7 @@
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopEnding {
-    /// The end handlers, in the order in which they were added; some can be cancelled.
+    /// The end handlers, in the order in which they were added; some can already have been cancelled.
     private var handlers: [RunLoop.EndHandler] = []
 
     /// The number of handlers in the list that were cancelled.

@@ -1,9 +1,11 @@
 /// The time for which an adaptive loop spins before it sleeps.
 ///
-/// A hit doubles the time and a miss halves it, between ``smallest`` and the measured cost of a wake-up: spinning for that long
-/// costs at most twice as much as the best choice in hindsight. At zero the loop sleeps without a spin, until enough successive
-/// wake-ups have come so soon that a spin would have found their work. Each failed attempt doubles the number of such wake-ups that
-/// the next attempt needs. So if the sender cannot run while the loop spins, attempts become rare.
+/// A spin that finds work doubles the time, up to the measured cost of a wake-up. Spinning for that long costs at most twice as much
+/// as the best choice in hindsight. A spin that finds no work halves the time, and a time below ``smallest`` becomes zero.
+///
+/// At zero the loop sleeps without a spin, until enough successive wake-ups have come so soon that a spin would have found their
+/// work. Then the loop tries a spin again. Each failed try doubles the number of such wake-ups that the next try needs. So if the
+/// sender cannot run while the loop spins, tries become rare.
 struct SpinBudget {
     static let smallest: Int64 = 2_000
     static let largestCost: Int64 = 50_000
