@@ -1,4 +1,4 @@
-/// The calls of user code by one loop, which are timed, watched or recorded if the program has asked for it.
+/// Calls user code for one loop, and times, watches or records the calls if the program has asked for it.
 ///
 /// This object stores the program's choice. The record of a watched call belongs to the ``LoopHandle``, because other threads read
 /// it. The ring of recorded calls belongs to the thread.

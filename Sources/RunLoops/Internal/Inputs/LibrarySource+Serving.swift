@@ -220,8 +220,9 @@ extension LibrarySource: DatedInput {
 extension LibrarySource: KernelChanging {
     func makeChange(in list: LoopDescriptors) {
         state.value.isChanged = false
-        // The set is not renewed while the service is on the stack. If the kernel reports the present watch while it is being
-        // served, the loop pauses the watch. It would not pause a new watch, so the kernel would report that watch endlessly.
+        // The set is not renewed while the service is on the stack. If the kernel reports `watch` while `watch` is being served,
+        // the loop pauses it. The loop would not pause the descriptor source of a new set, so the kernel would report that source
+        // endlessly.
         if state.value.needsNewSet && state.value.retry == .never && !state.value.isServing {
             renewSet(in: list)
         }

@@ -26,8 +26,8 @@ final class LoopDescriptors {
 
     /// True if the kernel watches the descriptors of the current mode, and all changes have been passed to it.
     ///
-    /// The property is stored because each pass reads it. The names of the two modes are compared only when one of the modes
-    /// changes.
+    /// The property is stored because each pass reads it. The names of the current mode and of ``watchedMode`` are compared only
+    /// when one of the two changes.
     private(set) var isUpToDate = true
 
     /// The inputs with changes to pass to the kernel before it is next polled.

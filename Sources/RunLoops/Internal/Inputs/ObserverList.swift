@@ -28,7 +28,7 @@ struct ObserverList {
     private var gaps = 0
     private var additions: UInt64 = 0
 
-    /// The number of observers of each moment, indexed by the moment's bit.
+    /// The number of observers of each moment, indexed by the position of the moment's bit.
     private var wanting = InlineArray<8, Int>(repeating: 0)
     /// The moments that at least one observer observes, in any mode.
     private(set) var activities = RunLoop.Activity()

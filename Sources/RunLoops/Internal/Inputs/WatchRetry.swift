@@ -1,6 +1,7 @@
 /// The retries of one loop for descriptors that the kernel has refused to watch.
 ///
-/// While there are such descriptors, each pass checks all descriptors, and retries the refused descriptors when the pause is over.
+/// While there are such descriptors, each pass checks all descriptors. It retries the refused descriptors if the pause after
+/// the last try is over.
 struct WatchRetry {
     private var pause = ExponentialBackoff.rewatching
 

@@ -1,7 +1,7 @@
 internal import CEventBase
 internal import CLibEvent
 
-/// The sleep of a loop, until a sender writes, the loop's alarm fires, or a descriptor is ready.
+/// Sleeps for a loop, until a sender writes to the loop's ``Wakeup``, the loop's alarm fires, or a descriptor is ready.
 ///
 /// The callbacks of libevent only record the ready descriptors. Handlers run after ``wait(until:)`` or ``poll()`` has returned. So
 /// a handler can wait again, and no user code ever runs inside libevent.

@@ -1,4 +1,4 @@
-/// A block that a thread or task waits for, until its result is taken.
+/// A block that a thread or task waits for, and the result of the block.
 ///
 /// When the loop's thread starts the block, it takes the exclusive right to decide the result. So a block that has started cannot
 /// be cancelled.

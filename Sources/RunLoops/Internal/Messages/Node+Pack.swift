@@ -46,11 +46,11 @@ extension Node {
         holdsInline(type) ? max(1, payloadCapacity / MemoryLayout<Message>.stride) : 1
     }
 
-    /// Puts the next messages into a node of the calling thread, as many as fit and have room.
+    /// Puts the next messages into a node of the calling thread: as many as fit into the node, and at most `room`.
     ///
     /// - Parameters:
     ///   - messages: The messages. The call consumes the messages that it puts in.
-    ///   - room: The number of messages that have room. It is reduced by the number of messages put in.
+    ///   - room: The maximum number of messages. The call subtracts the number of messages that it puts in.
     /// - Returns: The node; nil if there is no room, or no message is left.
     @inlinable @inline(__always)
     static func packing<Message>(
