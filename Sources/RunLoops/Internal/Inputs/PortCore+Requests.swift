@@ -81,8 +81,8 @@ extension PortCore {
     /// - Returns: The sender in the wait queue, for ``withdraw(_:)``; nil if the message was queued or refused.
     private func submit(_ node: Node, ifEnded end: @escaping @Sendable () -> Void) -> WaitingSenders.Sender? {
         if isSignalPort {
-            // A signal carries no message. Either the requester's code has used the right to reply already, or destroying the right
-            // decides the outcome.
+            // A signal carries no message, so the right to reply is not sent. Either the requester's code has used the right
+            // already, or the destruction of the right decides the outcome.
             if ring() != nil { end() }
             destroyUnsent(node)
             return nil

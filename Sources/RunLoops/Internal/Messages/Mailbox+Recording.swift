@@ -8,10 +8,10 @@ extension Mailbox {
     ///
     /// The receiver takes the oldest of several messages first, so the recorder measures how long this message waits.
     ///
-    /// A sender tries to stamp a message in three cases: the message can wake the receiver, the mailbox is empty, so the receiver
-    /// takes the message first when it next takes its mail, or the message is a 256th message. Each try reads the clock, and sets
-    /// no stamp within ``stampInterval`` of the last stamp. A busy sender sends some 400 messages in that time, so if it tried more
-    /// often, most tries would read the clock for nothing.
+    /// If the recorder does not record everything, a sender tries to stamp a message in three cases only: the message can wake the
+    /// receiver; the mailbox is empty, so the receiver takes this message first when it next takes its mail; or the message is a
+    /// 256th message. Each try reads the clock, and sets no stamp within ``stampInterval`` of the last stamp. A busy sender sends
+    /// some 400 messages in that time. So if it tried more often, most tries would read the clock for nothing.
     ///
     /// - Parameters:
     ///   - chain: The messages.
