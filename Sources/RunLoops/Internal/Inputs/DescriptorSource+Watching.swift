@@ -53,7 +53,7 @@ extension DescriptorSource {
         var events: CInt = 0
         /// The value of ``Poller/asks`` when `events` was stored.
         var asks: UInt64 = 0
-        /// The number of reports until the next check that the descriptor still refers to the same file.
+        /// The number of further reports before the loop checks again that the descriptor still refers to the same file.
         var reportsUntilCheck = 0
         /// True if the source is to be served again after its handler has returned.
         var isToBeServed = false

@@ -17,8 +17,8 @@ extension HandlerCaller {
 
     /// Calls user code, and records the call.
     ///
-    /// Message handlers beyond the limit of a window are not recorded one by one. In its next step that serves messages, or before
-    /// it sleeps, the loop measures their total time, and records them as one event if that time is long.
+    /// Message handlers beyond the limit of a window are not recorded one by one. The loop measures the total time of these handlers
+    /// in its next step that serves messages, or before it sleeps. If that time is long, the loop records them as one event.
     @inline(never)
     func callRecorded(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
