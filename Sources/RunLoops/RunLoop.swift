@@ -160,7 +160,7 @@ public final class RunLoop: Sendable {
         return unsafe loop.ownCore?.ending.notice
     }
 
-    /// Gives the calling thread another loop during a call, and ends that loop afterwards.
+    /// Makes a new loop, calls `body` while that loop is the calling thread's loop, and then ends the new loop.
     ///
     /// The thread's own loop does not run during the call.
     ///

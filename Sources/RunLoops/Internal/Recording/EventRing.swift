@@ -2,7 +2,9 @@ internal import CThreads
 internal import Glibc
 internal import Synchronization
 
-/// The part of a flight recording that one thread writes: its last events, and the slices that are under way.
+/// The part of a flight recording that one thread writes: its last events, and its slices that are under way.
+///
+/// A slice is an event that has begun, such as a call of a handler. When the slice ends, it is written as an event.
 ///
 /// Only that thread writes to the ring. Any thread can copy the events without stopping the writer: the writer announces in
 /// `reserved` how far it will overwrite, then writes events, then publishes them in `head`. A reader that has copied events reads

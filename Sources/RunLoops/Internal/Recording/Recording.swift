@@ -177,7 +177,7 @@ enum Recording {
         }
     }
 
-    /// Removes a ring from the list, and destroys it now or as soon as no thread reads.
+    /// Removes a ring from the list, and destroys it: now, or as soon as no thread reads rings.
     private static func destroy(_ ring: EventRing, _ state: inout State) {
         state.rings.removeAll { $0 == ring }
         if state.readers > 0 { state.condemned.append(ring) } else { ring.destroy() }

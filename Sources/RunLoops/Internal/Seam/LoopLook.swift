@@ -115,7 +115,9 @@ extension RunLoop {
         return details
     }
 
-    /// The waits of threads that other threads can be waiting for.
+    /// The waits in progress of all threads that other threads can be waiting for.
+    ///
+    /// The wait of a thread for which no other thread can wait is not included.
     package static var waits: [WaitLook] {
         let loops = LoopRegistry.loops
         return ThreadWait.graph.withLock { $0.all }.map { wait in
