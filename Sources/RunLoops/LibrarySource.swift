@@ -132,7 +132,8 @@ public final class LibrarySource {
         // Leaving the loop can release the last reference.
         withExtendedLifetime(self) { takeApart() }
         released.1?()
-        // Released last, when all state is consistent, because destroying an object that the closures hold can call back.
+        // The closures are released last, when all state is consistent, because destroying an object that they hold can call
+        // back.
         withExtendedLifetime(released) {}
     }
 

@@ -190,7 +190,7 @@ public final class Timer {
         handler = nil
         loop?.remove(self)
         unsafe dated?.loopHasEnded()
-        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
+        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
         withExtendedLifetime(released) {}
     }
 }

@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import CThreads
 internal import Glibc
 
-/// The start of a thread that no other thread joins.
+/// Starts threads that no other thread joins.
 package enum DetachedThread {
     /// Starts a thread.
     ///
