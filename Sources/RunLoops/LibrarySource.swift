@@ -34,9 +34,9 @@ public final class LibrarySource {
     private var service: ((LibrarySource) -> Void)?
     private var onInvalidation: (() -> Void)?
     let origin: SourceLocation
-    /// The state that each report reads and writes; `LibrarySource+Serving` names its parts.
+    /// The mutable state; `LibrarySource+Serving` declares its parts.
     ///
-    /// The state is stored without exclusivity checks; see ``ExclusivityUnchecked``.
+    /// The state is stored without exclusivity checks because each report reads and writes it; see ``ExclusivityUnchecked``.
     let state = ExclusivityUnchecked(State())
 
     /// Makes a source that is in no loop yet, and watches nothing.
@@ -132,7 +132,8 @@ public final class LibrarySource {
         // Leaving the loop can release the last reference.
         withExtendedLifetime(self) { takeApart() }
         released.1?()
-        // Released last, when all state is consistent, because destroying an object that the closures hold can call back.
+        // The closures are released last, when all state is consistent, because destroying an object that they hold can call
+        // back.
         withExtendedLifetime(released) {}
     }
 

@@ -61,7 +61,7 @@ public final class ManualSource: Sendable {
         let released = unsafe handler
         unsafe handler = nil
         if let loop, let input = unsafe input { loop.remove(input) }
-        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
+        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
         withExtendedLifetime(released) {}
     }
 

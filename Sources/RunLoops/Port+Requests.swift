@@ -89,8 +89,8 @@ extension SendRight {
         before deadline: ContinuousClock.Instant? = nil, fileID: StaticString = #fileID, line: Int = #line,
         _ message: (ReplyRight<Answer>) -> Message
     ) throws(RequestError) -> Answer {
-        // The message can wait for room until the call returns. Without the right, the notice of the right's end would be served
-        // before the message.
+        // The call holds the right until it returns, because the message can wait for room during the call. If the right ended in
+        // the meantime, the notice of its end would be served before the message.
         defer { withExtendedLifetime(share) {} }
         return try share.core.request(before: deadline, SourceLocation(fileID, line), message)
     }

@@ -68,7 +68,7 @@ public final class ProcessSource {
         process = nil
         let released = handler
         handler = nil
-        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
+        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
         withExtendedLifetime(released) {}
     }
 

@@ -58,7 +58,7 @@ extension LoopHandle {
     func enqueue(_ job: UnownedJob, _ kind: Node.Kind) -> Bool {
         let node = Node.makeJob(job, kind)
         if let core = RunLoop.coreOfThread(with: self) {
-            // This is also correct while the loop ends, because the loop runs all enqueued jobs before it has ended.
+            // The job can be appended even while the loop ends, because the loop runs all enqueued jobs before it has ended.
             core.takeMail()
             core.blocks.appendHere(node)
             return true

@@ -22,8 +22,9 @@ extension RunLoop {
     ///
     /// > Thread safety: any thread.
     public var pendingCount: Int {
-        // The count of blocks that have run is read first, so that a block that moves on during the call is counted once or twice,
-        // but not missed.
+        // The count of blocks that have run is read before the count of blocks that were taken from the mailbox. If the loop takes
+        // and runs a block between these two readings, the result is too high by one. In the opposite order, that block would only
+        // be subtracted, and so hide another block that has not run.
         let run = handle.counters.blocks.value
         let blocks = handle.counters.takenBlocks.value
         let nodes = handle.counters.takenNodes.value

@@ -49,7 +49,8 @@ extension RunLoop {
 
     /// Performs a block on the loop's thread, in any mode.
     ///
-    /// The block may pass work on to the loop, but must not call user code, because user code may run only in its own modes.
+    /// The block may pass work on to the loop, but must not call user code: user code may run only in the modes that the user has
+    /// chosen for it.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
@@ -124,7 +125,8 @@ extension RunLoop {
         }
         Fork.check("RunLoop.perform")
         if core.members.hasEnded { return false }
-        // The loop's own thread needs no atomic operation. Blocks that other threads have sent before run first.
+        // On the loop's own thread, the block is appended without an atomic operation. The mail is taken before that, so that
+        // blocks that other threads have already sent run first.
         core.takeMail()
         core.blocks.appendHere(node)
         return true

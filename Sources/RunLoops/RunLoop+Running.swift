@@ -70,7 +70,7 @@ extension RunLoop {
         begin(mode, until: deadline, returnsAfterSource: returnAfterSourceHandled) ?? .finished
     }
 
-    /// Makes a run.
+    /// Runs in a mode until the run ends.
     ///
     /// - Returns: The reason for the end of the run, or nil if the run could not begin.
     private func begin(
@@ -136,8 +136,8 @@ extension RunLoop {
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() {
         Fork.check("RunLoop.stop")
-        // On the loop's own thread the stop takes effect at once. Otherwise it could merge with a stop from another thread that the
-        // loop has not received yet, and end a run that begins in between.
+        // On the loop's own thread the stop takes effect at once. If it were sent through the handle instead, it could merge with a
+        // stop from another thread that the loop has not received yet. It could then end a run that begins in between.
         if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { handle.request(.stop) }
     }
 

@@ -133,7 +133,7 @@ extension RunLoop {
         fileID: StaticString = #fileID, line: Int = #line,
         discardingResultOf block: @escaping @Sendable () throws -> Void
     ) throws {
-        // Without the label `discardingResultOf`, this calls the overload that returns a result.
+        // This call omits the label `discardingResultOf`, so it calls the overload that returns the result of the block.
         try performAndWait(inModes: modes, before: deadline, fileID: fileID, line: line, block)
     }
 

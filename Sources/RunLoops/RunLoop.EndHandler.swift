@@ -35,8 +35,8 @@ extension RunLoop {
             _ = members?.requireCurrent("RunLoop.EndHandler.cancel")
             let released = take()
             ending?.wasCancelled()
-            // Released last, when all state is consistent, because destroying an object that the handler holds can cancel other
-            // handlers.
+            // The handler is released last, when all state is consistent, because destroying an object that it holds can cancel
+            // other handlers.
             withExtendedLifetime(released) {}
         }
 

@@ -65,7 +65,7 @@ extension RunLoop {
             let released = handler
             handler = nil
             loop?.remove(self)
-            // Released last, because destroying an object that the handler holds can call back into this observer.
+            // The handler is released last, because destroying an object that it holds can call back into this observer.
             withExtendedLifetime(released) {}
         }
 

@@ -151,7 +151,7 @@ public final class RunLoop: Sendable {
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end(loop.objects.takeCompanions)
         loop.objects.end()
-        // The last deinits can have enqueued jobs.
+        // The objects that were destroyed in the steps above can have enqueued jobs when they were destroyed.
         unsafe loop.ownCore?.runLastJobs()
         loop.handle.processorTime.end()
         runloops_thread_set_loop(nil)
@@ -160,7 +160,7 @@ public final class RunLoop: Sendable {
         return unsafe loop.ownCore?.ending.notice
     }
 
-    /// Gives the calling thread another loop during a call, and ends that loop afterwards.
+    /// Makes a new loop, calls `body` while that loop is the calling thread's loop, and then ends the new loop.
     ///
     /// The thread's own loop does not run during the call.
     ///

@@ -47,7 +47,8 @@ public final class Timer {
     private var handler: ((Timer) -> Void)?
     /// The timers of the loop that the timer is in; nil while the timer is in no loop.
     ///
-    /// `unowned(unsafe)`: the loop's members hold the object, and the membership, or the caller of `didLeave`, holds the members.
+    /// `unowned(unsafe)`: the loop's ``LoopMembers`` hold the object as long as this reference is set. While the timer is in the
+    /// loop, `membership` holds the members. While `didLeave` runs, its caller holds them.
     private unowned(unsafe) var timers: LoopTimers?
     private var plannedFire: TimerQueue<Timer>.Fire?
     /// The timer's index among its loop's overdue timers; nil if the timer is not one of them.
@@ -57,7 +58,9 @@ public final class Timer {
     private var dateWasSet = false
     let origin: SourceLocation
 
-    /// The input whose date this timer keeps; nil for a timer of the user.
+    /// The input to which this timer belongs; nil for a timer of the user.
+    ///
+    /// The timer has the date of the input, and calls the input at that date.
     ///
     /// `unowned(unsafe)`: the input owns this timer, and exists as long as the timer is in a loop.
     private unowned(unsafe) let dated: (any DatedInput)?
@@ -111,7 +114,9 @@ public final class Timer {
         unsafe dated = nil
     }
 
-    /// Makes a timer that keeps the date of another input, and has no date yet.
+    /// Makes the timer of another input.
+    ///
+    /// The timer has no date yet.
     init(of input: any DatedInput, _ origin: SourceLocation) {
         interval = 0
         date = .never
@@ -185,7 +190,7 @@ public final class Timer {
         handler = nil
         loop?.remove(self)
         unsafe dated?.loopHasEnded()
-        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
+        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
         withExtendedLifetime(released) {}
     }
 }
@@ -233,9 +238,10 @@ extension Timer: LoopInput {
         plan()
     }
 
-    /// Stores the timer's index among the overdue timers.
+    /// Stores the timer's index in the loop's list of overdue timers.
     ///
-    /// The queue has removed the planned fire while no mode of the timer runs.
+    /// A timer is overdue if it became due while the loop ran in a mode that the timer is not in. The queue has removed its planned
+    /// fire then.
     func becomeOverdue(_ position: Int) {
         plannedFire = nil
         overduePosition = position
@@ -247,14 +253,14 @@ extension Timer: LoopInput {
         unsafe timers?.removeOverdue(at: position)
     }
 
-    /// Sets or clears the date of the input that the timer belongs to.
+    /// Sets the date at which the timer calls its input; nil for no date.
     func keep(_ moment: Moment?) {
         unplan()
         date = moment ?? .never
         plan()
     }
 
-    /// Changes `keepsModeAlive`, and counts the timer again in its modes.
+    /// Changes `keepsModeAlive`, and updates the number of inputs that keep each mode of the timer alive.
     func setKeepsModesAlive(_ keeps: Bool) {
         if keeps == keepsModeAlive { return }
         keepsModeAlive = keeps

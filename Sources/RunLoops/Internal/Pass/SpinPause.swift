@@ -14,7 +14,8 @@ struct SpinPause {
     static let longestGap: Int64 = 200_000
     /// The maximum pause, in nanoseconds.
     ///
-    /// The limit is needed because the whole process can have been halted for hours.
+    /// Two readings of the clock also lie far apart if the whole process was halted in between. That can be hours, and a pause a
+    /// hundred times as long would last for days.
     static let longest: Int64 = 10_000_000_000
     private static let pausePerGap: Int64 = 100
 

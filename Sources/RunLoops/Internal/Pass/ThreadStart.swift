@@ -8,7 +8,7 @@ final class ThreadStart: Sendable {
     private let priority: RunLoopThread.Priority?
     private let body: (@Sendable (RunLoop) -> Void)?
 
-    /// The loop when it runs, or the error because of which the thread has no loop.
+    /// The new thread's loop, or the error with which the start has failed.
     private let outcome = OneShot<Result<RunLoop, SystemError>>()
 
     /// The driver of the new thread, if the starting thread has one.

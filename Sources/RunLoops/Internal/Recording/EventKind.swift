@@ -1,31 +1,34 @@
 /// The kind of an event of the flight recorder.
 ///
-/// The numbers of handlers are the same as in ``RunLoop/HandlerKind``.
+/// Each event has a place and a number. The comments below tell what they mean for the kinds that are not handlers. The raw values
+/// of handlers are the same as in ``RunLoop/HandlerKind``.
 enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case block = 1
     case job, timer, manualSource, descriptor, port, observer, delivery, mainQueue, deferredWork, endHandler
-    /// A run of a loop. Its place is the mode, and its number the ``RunLoop/RunResult``.
+    /// A run of a loop. The event's place is the mode, and its number is the ``RunLoop/RunResult``.
     case run = 32
-    /// A sleep of a loop. Its number contains the bits of ``WakeCauses``.
+    /// A sleep of a loop. The event's number contains the bits of ``WakeCauses``.
     case sleep
-    /// A send of messages. Its number is the count of the messages.
+    /// A thread has sent messages. The event's number is the count of the messages.
     case post
-    /// A port that a sender found full. Its place is the place of the port.
+    /// A sender has found a port full. The event's place is the place where the port was made.
     case fullPort
-    /// The wait of a thread for another thread. Its number is 1 if the wait was refused because it would have closed a circle.
+    /// A thread has waited for another thread. The event's number is 1 if the wait was refused because it would have closed a
+    /// circle.
     case wait
-    /// A mark that the user has set. Its place is the text.
+    /// A mark that the user has set. The event's place is the text of the mark.
     case mark
-    /// An interval that the user has recorded. Its place is the text.
+    /// An interval that the user has recorded. The event's place is the text of the interval.
     case interval
-    /// A series of handlers that were not recorded one by one. Its number is their count, and its place is the place of one of
-    /// them.
+    /// A series of handlers that were not recorded one by one. The event's number is the count of the handlers, and its place is
+    /// the place of one of them.
     case stretch
-    /// A posted notification. Its place is the name, and its number is the count of observers.
+    /// A notification was posted. The event's place is the name, and its number is the count of observers.
     case notification
-    /// A loss of notifications because an observer had no room. Its number is the count of the notifications.
+    /// Notifications were discarded, because an observer had no room. The event's number is the count of the notifications.
     case drop
-    /// The beginning or the end of a connection of a port between processes. Its number is 1 for a beginning.
+    /// A connection of a port between processes has begun or has ended. The event's number is 1 if it has begun, and 0 if it has
+    /// ended.
     case connection
 
     init(_ kind: RunLoop.HandlerKind) {

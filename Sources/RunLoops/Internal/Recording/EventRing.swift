@@ -2,7 +2,9 @@ internal import CThreads
 internal import Glibc
 internal import Synchronization
 
-/// The part of a flight recording that one thread writes: its last events, and the slices that are under way.
+/// The part of a flight recording that one thread writes: its last events, and its slices that are under way.
+///
+/// A slice is an event that has begun, such as a call of a handler. When the slice ends, it is written as an event.
 ///
 /// Only that thread writes to the ring. Any thread can copy the events without stopping the writer: the writer announces in
 /// `reserved` how far it will overwrite, then writes events, then publishes them in `head`. A reader that has copied events reads
@@ -44,9 +46,9 @@ struct EventRing: Equatable, @unchecked Sendable {
         var window: UInt64 = 0
         /// The number of message handlers that were counted in the present window.
         var recordedInWindow = 0
-        /// The number of message handlers that the loop calls next without reading the clock; 0 after a sleep.
+        /// The number of message handlers that the loop still calls without reading the clock; set to 0 before a sleep.
         var looksToSpare = 0
-        /// The ticks at the last reading of the clock before or after a handler or a sleep.
+        /// The time, in ticks, at which the clock was last read before or after a handler or a sleep.
         var lastLook: UInt64 = 0
         /// The loop's count of messages at the time of `lastLook`.
         var messagesAtLook = 0
@@ -213,8 +215,8 @@ struct EventRing: Equatable, @unchecked Sendable {
             if let event { copied.append((index, event)) }
         }
         midway()
-        // The copies come before the load of `reserved`. So if a copy has read a later event, the load finds the announcement of
-        // that event.
+        // The copies come before the load of `reserved`. So if the writer has overwritten an event during its copy, the load finds
+        // the announcement of the event that has replaced it.
         atomicMemoryFence(ordering: .acquiring)
         let reserved = unsafe storage.pointee.reserved.load(ordering: .relaxed)
         let whole = reserved > capacity ? reserved - capacity : 0

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The slices of one thread that are under way, outermost first, for other threads to read.
 ///
 /// `changes` is odd while a slice is being pushed. If a reader finds the same even number before and after its reading, it has read
-/// slices that were under way together.
+/// slices that were all under way at the same time.
 struct OpenSlices: ~Copyable, Sendable {
     private let changes = Atomic<UInt64>(0)
     private let depth = Atomic<Int>(0)

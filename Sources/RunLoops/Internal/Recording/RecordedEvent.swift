@@ -10,7 +10,8 @@
 /// | 2 | 40–47 | the number of slices of the thread that enclose this event |
 /// | 2 | 48–63 | a number, whose meaning depends on the kind |
 ///
-/// An event is written when it is over, so a ring that overwrites its oldest events never loses only the beginning of an event.
+/// An event is written when it is over. So a ring that overwrites its oldest events loses whole events, and never only the
+/// beginning of an event.
 struct RecordedEvent: Hashable, Sendable {
     var end: UInt64
     private var placeAndDuration: UInt64
@@ -40,19 +41,21 @@ struct RecordedEvent: Hashable, Sendable {
         self.init(known: first, second, third)
     }
 
-    /// Makes an event from the three words of an event.
+    /// Makes an event from three words that are known to contain an event.
     init(known first: UInt64, _ second: UInt64, _ third: UInt64) {
         end = first
         placeAndDuration = second
         rest = third
     }
 
-    /// Ends a slice whose event this is: its `end` is the beginning of the slice, and it has no duration.
+    /// Returns the event of a slice that ends now.
+    ///
+    /// This value describes the slice as it began: its `end` is the time at which the slice began, and its duration is 0.
     ///
     /// - Parameters:
-    ///   - ticks: The time.
+    ///   - ticks: The time at which the slice ends.
     ///   - number: The number of the event, if it differs from the number at the beginning.
-    /// - Returns: The event of the slice that is over.
+    /// - Returns: The event, with the time at which the slice ends and the duration of the slice.
     func ended(at ticks: UInt64, number: Int?) -> RecordedEvent {
         var event = self
         event.end = ticks

@@ -15,7 +15,9 @@ enum RecordedPlaces {
 
     private struct Table {
         var numbers: [Place: UInt32] = [:]
-        /// The place of each number; the place of 0 is not known.
+        /// The place of each number.
+        ///
+        /// The number 0 stands for all places that have no number of their own.
         var places: [Place] = [.text("an unknown place")]
     }
 

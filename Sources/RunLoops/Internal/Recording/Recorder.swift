@@ -95,7 +95,9 @@ package enum Recorder {
         return ticks
     }
 
-    /// Returns the time since a moment in units of ``MessageStamp``, clamped to four bytes; 0 without a recording.
+    /// Returns the time that has passed since `due`, in units of ``MessageStamp``, clamped to four bytes.
+    ///
+    /// The result is 0 if `due` has not passed, and if there is no recording.
     static func lateness(_ due: Moment) -> UInt32 {
         guard let ring else { return 0 }
         let (late, overflow) = Moment.now().nanoseconds.subtractingReportingOverflow(due.nanoseconds)

@@ -91,7 +91,7 @@ enum Recording {
 
     /// Ends the recording that has a given number, and frees its memory.
     ///
-    /// A thread that is writing at this moment continues, in memory that no thread reads.
+    /// A thread that is writing an event during the call still writes it into its ring, which no thread reads any longer.
     static func end(_ ended: UInt32) {
         state.withLock { state in
             guard let session = state.session, session.generation == ended, session.process == getpid() else {
@@ -167,7 +167,7 @@ enum Recording {
         }
     }
 
-    /// Keeps the events of a thread that ends, if they belong to the present recording.
+    /// Keeps the events of the calling thread, which ends, if they belong to the present recording; otherwise destroys the ring.
     private static func threadEnds() {
         guard let known = unsafe runloops_thread_events() else { return }
         runloops_thread_set_events(nil)
@@ -177,7 +177,7 @@ enum Recording {
         }
     }
 
-    /// Removes a ring from the list, and destroys it now or as soon as no thread reads.
+    /// Removes a ring from the list, and destroys it: now, or as soon as no thread reads rings.
     private static func destroy(_ ring: EventRing, _ state: inout State) {
         state.rings.removeAll { $0 == ring }
         if state.readers > 0 { state.condemned.append(ring) } else { ring.destroy() }

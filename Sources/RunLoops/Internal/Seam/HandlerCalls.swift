@@ -1,4 +1,4 @@
-/// The calls of users' handlers by one loop.
+/// Calls users' handlers on behalf of one loop.
 ///
 /// > Thread safety: the loop's own thread only.
 package struct HandlerCalls {

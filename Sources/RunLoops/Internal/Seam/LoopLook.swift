@@ -22,7 +22,7 @@ package struct LoopLook: Sendable {
 
 /// The state of a loop that only its own thread can read.
 package struct LoopDetails: Sendable {
-    /// The mode of the innermost run around the block that collects the details; nil between runs.
+    /// The mode in which the loop was running when it collected the details; nil between runs.
     package let mode: String?
     /// The number of runs on the stack.
     package let depth: Int
@@ -115,7 +115,9 @@ extension RunLoop {
         return details
     }
 
-    /// The waits of threads that other threads can be waiting for.
+    /// The waits in progress of all threads that other threads can be waiting for.
+    ///
+    /// The wait of a thread for which no other thread can wait is not included.
     package static var waits: [WaitLook] {
         let loops = LoopRegistry.loops
         return ThreadWait.graph.withLock { $0.all }.map { wait in
@@ -127,9 +129,10 @@ extension RunLoop {
     }
 }
 
-/// The questions to a loop, held by the block that answers them.
+/// Answers the questions to a loop exactly once.
 ///
-/// A loop that ends destroys its blocks, and so answers with nil.
+/// The block that answers the questions holds this object. If the loop ends first, it destroys the block and so this object, which
+/// then answers with nil.
 private final class OpenQuestions: Sendable {
     private let loop: RunLoop
     private let areAnswered = Atomic(false)

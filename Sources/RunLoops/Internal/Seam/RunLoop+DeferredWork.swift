@@ -23,7 +23,7 @@ extension RunLoop {
 
     /// Removes work that was added for the end of a pass, or for the time before a sleep.
     ///
-    /// A step that has already begun can still do the work once. A second call does nothing.
+    /// If the step of the pass that does such work has already begun, it can still do the work once. A second call does nothing.
     ///
     /// - Parameter work: The work. The caller holds it, so that this call does not destroy it.
     package func removeDeferredWork(_ work: any DeferredWork) {

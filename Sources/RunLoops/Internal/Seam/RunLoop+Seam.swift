@@ -8,7 +8,9 @@ extension RunLoop {
         _ = core(member, instead)
     }
 
-    /// The calls of users' handlers by this loop, for an object that calls handlers often.
+    /// The value with which an object of another module calls users' handlers on this loop.
+    ///
+    /// An object that calls handlers often keeps the value, instead of looking up the loop for each call.
     package var handlerCalls: HandlerCalls {
         HandlerCalls(core("RunLoop.handlerCalls", "ask on the thread of the loop").members.handlers)
     }

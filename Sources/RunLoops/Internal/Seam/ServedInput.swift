@@ -1,8 +1,8 @@
 /// An input of another module of the package, in one loop.
 ///
 /// The loop watches one descriptor for the input. When the descriptor is ready, or after ``becameReady()``, the input waits in the
-/// queue of the ports, and is served in the same step and within the same budget as the ports. A run inside one of its handlers
-/// continues to serve the input.
+/// queue of the ports, and is served in the same step and within the same budget as the ports. If a handler of the input
+/// runs the loop, that run continues to serve the input.
 ///
 /// The module implements an ``InputServer``, which the input holds while the input is in the loop.
 ///
@@ -16,7 +16,8 @@ package final class ServedInput: SignalledInput {
 
     private struct State {
         var membership = Membership()
-        /// The signal; nil before the input joins its first mode, and after it has left the loop.
+        /// The object that enters the loop's queue of ready inputs on behalf of the input; nil before the input joins its first
+        /// mode, and after it has left the loop.
         var signal: ReadyNode?
         var server: (any InputServer)?
     }

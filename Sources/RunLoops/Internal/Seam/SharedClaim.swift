@@ -1,4 +1,6 @@
-/// A claim in a separate object, for code that compares claims without holding the claimed object.
+/// A claim that is an object of its own, separate from the port or connection that it belongs to.
+///
+/// So code can keep the claim, and compare it with other claims, without keeping its owner alive.
 ///
 /// > Thread safety: any thread.
 package final class SharedClaim: Sendable {

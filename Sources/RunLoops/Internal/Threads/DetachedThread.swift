@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import CThreads
 internal import Glibc
 
-/// The start of a thread that no other thread joins.
+/// Starts threads that no other thread joins.
 package enum DetachedThread {
     /// Starts a thread.
     ///
@@ -45,9 +45,9 @@ package enum DetachedThread {
         }
     }
 
-    /// Blocks all signals on the calling thread during a call.
+    /// Calls `body`, and blocks all signals on the calling thread during the call.
     ///
-    /// A thread that the call starts inherits the mask.
+    /// A thread that `body` starts inherits the mask.
     private static func withSignalsBlocked(_ body: () -> CInt) -> CInt {
         var all = sigset_t()
         var before = sigset_t()
@@ -68,7 +68,7 @@ package enum DetachedThread {
         return kept
     }
 
-    /// The function of a thread, with the name that the thread gives itself first.
+    /// The work of a new thread: the thread first gives itself its name, and then calls the function.
     fileprivate final class Main: Sendable {
         private let name: String
         private let body: @Sendable () -> Void

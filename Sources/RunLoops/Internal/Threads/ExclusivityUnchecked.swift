@@ -4,8 +4,8 @@
 /// message would need several checks. Here exclusivity holds by construction: only short operations that call no handler change the
 /// values.
 ///
-/// The accessor returns the address of the value. With a coroutine, code of other modules would retain each array that it reads.
-/// Without `@usableFromInline` on the type, code of other modules would call the accessor instead of inlining it.
+/// The accessors of `value` return its address. If they were coroutines, code of other modules would retain each array that it
+/// reads. Without `@usableFromInline` on the type, code of other modules would call the accessors instead of inlining them.
 ///
 /// `@safe`: the memory belongs to the owner from `init` to `deinit`, and the owner determines which thread may access it.
 @safe

@@ -26,9 +26,9 @@ package enum Fork {
         if runloops_process_flags() != 0 { look(member) }
     }
 
-    /// Ends the program with a message if this process is a child that was forked by a process with loops.
+    /// Does the same as ``check(_:)``, for a caller that has already loaded the flags of the process and found one set.
     ///
-    /// A process that only records events is not affected.
+    /// A set flag can also mean that a flight recorder records. In that case this function does nothing.
     @inline(__always)
     package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 

@@ -3,8 +3,8 @@ package import Glibc
 /// A value behind a lock.
 ///
 /// The lock is a pthread mutex instead of the standard library's `Mutex`. If several threads contend for a `Mutex`, the kernel
-/// writes its word itself. The thread sanitizer cannot observe that write, and reports the guarded accesses as races. The pthread
-/// mutex costs the same, and also inherits priorities: see ``InheritingMutex``.
+/// itself writes the word of the `Mutex`. The thread sanitizer cannot observe that write, and reports the guarded accesses as
+/// races. The pthread mutex costs the same, and also inherits priorities: see ``InheritingMutex``.
 ///
 /// Locks are leaves: the body calls no handler, and as a rule makes no system call and takes no other lock. Comments give the
 /// reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a

@@ -6,8 +6,8 @@ package import Glibc
 /// owner of low priority lost its processor, the real-time thread would wait until all threads with priorities between the two are
 /// idle. Ordinary threads inherit no priority: their nice values only divide the processor's time.
 ///
-/// The word of such a mutex is the ID of the owner. The thread of a forked child has another ID. So the child cannot unlock a mutex
-/// that its parent's thread locked before the fork, and has to initialize that mutex again.
+/// The word of such a mutex contains the ID of the thread that owns it. The thread of a forked child has another ID. So the child
+/// cannot unlock a mutex that its parent's thread locked before the fork, and has to initialize that mutex again.
 package enum InheritingMutex {
     /// Makes an unlocked mutex.
     @inlinable

@@ -4,8 +4,8 @@ internal import Glibc
 /// A point in time on the clock of every wait in this library: nanoseconds of `CLOCK_BOOTTIME`.
 ///
 /// `ContinuousClock` reads the same clock on Linux, and the kernel timer uses it, so an instant means the same to the caller, to
-/// the loop and to the kernel. A moment takes eight bytes and plain comparisons; `ContinuousClock.Instant` takes sixteen and a
-/// 128-bit subtraction.
+/// the loop and to the kernel. A moment takes eight bytes, and comparing two moments compares two integers. A
+/// `ContinuousClock.Instant` takes sixteen bytes, and comparing two instants takes a 128-bit subtraction.
 @usableFromInline
 package struct Moment: Comparable, Hashable, Sendable {
     @usableFromInline package var nanoseconds: Int64

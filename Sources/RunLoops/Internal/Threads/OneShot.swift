@@ -112,8 +112,8 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// Suspends the task until the value is decided, and takes the value.
     ///
     /// The method is isolated to the caller's actor. The isolation is a parameter because the closures below are isolated only to
-    /// an actor that they capture. Without the capture they would begin on threads of the default executor. When the task
-    /// continues, it passes through these closures again.
+    /// an actor that they capture. Without the capture they would begin on threads of the default executor. The task would also
+    /// have to return to such a thread when it continues, because it then passes through these closures again.
     ///
     /// - Parameters:
     ///   - deadline: The time at which `timedOut` is decided.
@@ -164,9 +164,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Decides the value at a moment, in a task that can be cancelled.
+    /// Starts a task that decides the value at `moment`, unless the task is cancelled before.
     ///
-    /// This does not use the timer of a loop, because that loop can be blocked.
+    /// A task is used instead of a timer, because the loop of a timer can be blocked.
     private func decide(_ value: Value, at moment: Moment) -> Task<Void, Never> {
         Task {
             do { try await Task.sleep(until: moment.instant, clock: .continuous) } catch { return }

@@ -12,7 +12,7 @@ struct ProcessorTime: ~Copyable, Sendable {
     /// The processor time of the thread at its end, in nanoseconds; -1 until then.
     private let final = Atomic<Int64>(-1)
 
-    /// Begins to count for the calling thread.
+    /// Makes the calling thread the thread whose time this value reads.
     func begin() { thread.store(runloops_thread_id(), ordering: .relaxed) }
 
     /// Stores the time of the calling thread, because its ID can soon belong to another thread.
@@ -24,8 +24,8 @@ struct ProcessorTime: ~Copyable, Sendable {
         if final >= 0 { return final }
         let thread = thread.load(ordering: .relaxed)
         if thread == 0 { return 0 }
-        // The kernel's number of a thread's clock: the inverted ID, a bit for "of a thread", and two bits for "time on a
-        // processor".
+        // This is the number by which the kernel identifies the clock of a thread. It consists of the inverted ID of the thread, a
+        // bit that means "of a thread", and two bits that mean "time on a processor".
         return ProcessorTime.read(~thread << 3 | 0b110) ?? 0
     }
 

@@ -3,10 +3,10 @@ internal import CThreads
 /// A replacement for the clock and for sleep on one thread, so that a simulation decides when time passes and which thread runs.
 ///
 /// A thread with a driver reads the time from the driver, calls the driver instead of a sleep or wait, and makes a driver for each
-/// thread that it starts. All other threads only load a word each time that they read the clock or are about to sleep.
+/// thread that it starts. A thread without a driver only loads one word each time that it reads the clock or is about to sleep.
 ///
-/// > Thread safety: each closure is called on the thread of the driver, except ``makeThread``, which is called on the thread that
-/// > starts that thread, as is ``threadEnds`` if the start fails.
+/// > Thread safety: each closure is called on the thread of the driver. There is one exception: if that thread could not be
+/// > started, ``threadEnds`` is called on the thread that tried to start it.
 package final class ThreadDriver: Sendable {
     /// The place at which a thread waits.
     package enum Place {

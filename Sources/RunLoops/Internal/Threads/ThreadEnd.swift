@@ -12,7 +12,8 @@ enum ThreadEnd {
     enum Part: CaseIterable {
         /// The thread's loop.
         ///
-        /// The loop comes first, because ending it can destroy values that post to other loops, which needs the slabs.
+        /// The loop comes first. When it ends, it can destroy values whose `deinit` sends to other loops, and sending needs the
+        /// slabs.
         case loop
         /// The port sets that the thread serves.
         case portSets

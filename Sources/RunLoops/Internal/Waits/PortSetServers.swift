@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// The threads that serve port sets, for the search for circles of waits.
 ///
-/// While a thread waits, it serves no set, so threads that wait for a port of its sets wait for that thread.
+/// A thread that blocks in a wait receives nothing from its sets until the wait is over. So every thread that waits for a port of
+/// such a set waits for the thread that serves the set.
 enum PortSetServers {
     /// The identifier of the serving thread of each set.
     private static let servers = Guarded<[UInt: UInt]>([:])
@@ -25,7 +26,7 @@ enum PortSetServers {
     static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
-        // Removes the thread's sets when the thread ends, because a thread that has ended serves no set.
+        // When the thread ends, its sets are removed from the table, because a thread that has ended serves no set.
         if new != 0 {
             ThreadEnd.watch(.portSets) {
                 PortSetServers.endCurrent()

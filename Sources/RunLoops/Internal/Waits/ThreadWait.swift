@@ -74,7 +74,8 @@ package final class ThreadWait: Sendable {
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
-            // This also applies to the main thread, because a port identifies its receiver only by this identity.
+            // The main thread holds this target in addition to `.mainLoop`, because a port identifies its receiver only by the
+            // identity of the loop's handle.
             targets.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.handle))))
         }
         if runloops_is_main_thread() { targets.append(.mainLoop) }

@@ -2,14 +2,16 @@
 ///
 /// A thread that is about to block checks for a circle: a thread that it would wait for can already be waiting for it, directly or
 /// through other threads. The thread enters its own wait under the same lock. So if several threads close one circle at the same
-/// moment, the last thread to enter finds the circle, and the graph has no circle.
+/// moment, the last of them finds the circle, and does not enter its wait.
 ///
 /// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
     /// The waits in progress, by the targets that their threads hold.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
 
-    /// Returns true if the graph contains a wait for an object that was made at a place.
+    /// Returns true if the graph contains a wait whose origin is `origin`.
+    ///
+    /// The origin is the place of the call in which the thread waits; for `Port.send`, it is the place where the port was made.
     func holdsWait(of origin: SourceLocation) -> Bool {
         waits.values.contains { $0.contains { $0.origin.description == origin.description } }
     }
