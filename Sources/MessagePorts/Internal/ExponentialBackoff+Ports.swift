@@ -20,6 +20,6 @@ extension ExponentialBackoff {
         ExponentialBackoff(from: .milliseconds(1), to: .milliseconds(100))
     }
 
-    /// The pause between two attempts to send the replies of a backlog while the kernel is out of resources.
+    /// The pause between two attempts to send the packets of a backlog while the kernel is out of resources.
     static var resending: ExponentialBackoff { ExponentialBackoff(from: .milliseconds(1), to: .seconds(1)) }
 }

@@ -118,8 +118,8 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// The limit is twice ``mostOfGroup``. The descriptors of messages alone do not exceed it. Connections can that are closed with
-    /// unread packets: each counts as one descriptor that is being closed.
+    /// The limit is twice ``mostOfGroup``. At ``mostOfGroup`` descriptors, no more descriptors of the group are received. What
+    /// exceeds that are connections that are closed with unread packets: each counts as one descriptor that is being closed.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }

@@ -2,14 +2,14 @@
 ///
 /// If two threads read, one thread could receive the reply of the other thread, which would not wake up.
 ///
-/// A thread that waits for a reply reads for all requests, so no other thread has to wake it. If only tasks wait, or only the end
-/// is to be reported, the kernel notifies the process's ``ConnectionService``, which then reads. A connection that is made for a
-/// loop is read only by the loop.
+/// If threads wait for replies, one of them takes the role, and reads for all requests. It reads its own reply, so no other thread
+/// has to wake it. If only tasks wait, or only the end is to be reported, the kernel notifies the process's ``ConnectionService``,
+/// which then takes the role. A connection that is made for a loop is read only by the loop.
 struct ReaderRole: Sendable {
     private enum State {
         /// There is no reader. None is needed, or a thread was woken that takes the role next.
         case free
-        /// The reader is a thread that waits for a reply.
+        /// The reader is a thread, which waits for a reply or has found that the other end is closed.
         case thread
         /// There is no reader yet. The service takes the role when the kernel notifies it, unless a thread takes it first.
         case announced
