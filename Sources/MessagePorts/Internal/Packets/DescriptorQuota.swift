@@ -98,7 +98,7 @@ final class DescriptorQuota: Sendable {
             return .atMost(0)
         }
         if total > 0, total + limit > DescriptorQuota.processBound { return .atMost(0) }
-        // Descriptors that the program keeps are no sign of an attack.
+        // Descriptors that the program keeps are no sign of an attack. Only descriptors that are being closed can be one.
         let isQuiet = DescriptorQuota.process.closing == 0 && DescriptorHeadroom.isAmple
         if isQuiet, total + PacketSocket.mostDescriptors <= DescriptorQuota.processBound { return .any }
         return .atMost(limit)
@@ -118,8 +118,8 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// The limit is twice ``mostOfGroup``. At ``mostOfGroup`` descriptors, no more descriptors of the group are received. What
-    /// exceeds that are connections that are closed with unread packets: each counts as one descriptor that is being closed.
+    /// The limit is twice ``mostOfGroup``. At ``mostOfGroup``, the port receives no more descriptors of the group. Connections that
+    /// are closed with unread packets still take the group further: each counts as one descriptor that is being closed.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }

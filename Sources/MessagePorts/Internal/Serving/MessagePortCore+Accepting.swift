@@ -58,8 +58,8 @@ extension MessagePortCore {
             log("refuses \(credentials), which has as many connections as it may have", about: credentials)
             return refuse(socket, .tooManyConnections)
         }
-        // This, too, comes before the filter is asked: the filter can move the port to another loop, whose thread then has the
-        // claim.
+        // The time for the greeting is also started before the filter is asked. The filter can move the port to another loop. Then
+        // that loop's thread has the claim, and this thread may not access the deadlines.
         expectGreeting(of: number, now: Moment.now())
         var isWelcome = false
         input.input.callHandler(origin) { isWelcome = admits(credentials) }

@@ -6,7 +6,7 @@ internal import RunLoops
 extension PortConnection {
     /// The result of sending the backlog.
     enum Resent: Equatable {
-        /// All packets are sent, the rest waits for room that the set will report, or the connection has ended.
+        /// All packets are sent, or the set will report when there is room for the rest, or the connection has ended.
         case done
         /// The kernel was out of resources. The caller tries again later.
         case outOfKernelResources

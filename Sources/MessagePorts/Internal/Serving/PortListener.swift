@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// The name of a port, and the socket that listens under it, until the port releases both.
 ///
-/// When ``release(_:)`` has returned, the name is free, even if the port's loop is busy. For that, the loop uses the listener only
-/// under the lock, and holds no reference to it while the filter runs. The system calls under the lock never block.
+/// When ``release(_:)`` has returned, the name is free, even if the port's loop is busy. To ensure that, the loop uses the listener
+/// only under the lock, and holds no reference to it while the filter runs. The system calls under the lock never block.
 final class PortListener: Sendable {
     private let lock = Guarded(())
     /// The name's registration; nil once the name has been released.
