@@ -30,9 +30,9 @@ extension MessagePort {
         /// The number of messages and requests that were delivered.
         public internal(set) var messages = 0
 
-        /// The number of times that replies had to wait because the kernel was out of resources.
+        /// The number of times that replies, or messages to a peer, had to wait because the kernel was out of resources.
         ///
-        /// The kernel had no memory for the replies, or too many descriptors in flight. The port retries for about a minute.
+        /// The kernel had no memory for them, or too many descriptors in flight. The port retries for about a minute.
         public internal(set) var postponedReplies = 0
 
         /// The number of times that the process, or the system, was out of descriptors.

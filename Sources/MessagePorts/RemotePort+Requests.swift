@@ -131,7 +131,7 @@ extension RemotePort {
 extension RemoteConnection {
     /// Waits, in a task, until a request is decided: by its reply, the deadline, or the task's cancellation.
     fileprivate func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) async {
-        // The value is nil once the request is decided, and otherwise the reason to give up.
+        // The wait ends with nil if the request is decided, and otherwise with the reason to give up.
         let wake = OneShot<MessagePortError?>()
         let reason = await wake.value(
             before: deadline.map { Moment($0) } ?? .never, timedOut: .timedOut, cancelled: .cancelled

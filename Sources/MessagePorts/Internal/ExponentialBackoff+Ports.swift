@@ -13,11 +13,13 @@ extension ExponentialBackoff {
         ExponentialBackoff(from: .microseconds(100), to: .milliseconds(20))
     }
 
-    /// The pause before a connection that was held back because of its descriptors is read again.
+    /// The pause before the loop reads a connection again that it holds back.
+    ///
+    /// A connection is held back if its next packet carries descriptors while no descriptors may arrive.
     static var holdingBack: ExponentialBackoff {
         ExponentialBackoff(from: .milliseconds(1), to: .milliseconds(100))
     }
 
-    /// The pause between two attempts to send the replies of a backlog while the kernel is out of resources.
+    /// The pause between two attempts to send the packets of a backlog while the kernel is out of resources.
     static var resending: ExponentialBackoff { ExponentialBackoff(from: .milliseconds(1), to: .seconds(1)) }
 }

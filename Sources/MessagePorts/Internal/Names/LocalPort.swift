@@ -1,6 +1,8 @@
 internal import RunLoops
 
-/// A port of this process, as seen by its senders in this process, which can deadlock when they wait for the port.
+/// A port of this process, as its senders in the same process see it.
+///
+/// A thread that waits for such a port can deadlock: the wait never ends if the port's loop waits for that thread.
 struct LocalPort: Sendable {
     /// The port's claim.
     ///

@@ -5,8 +5,8 @@ internal import RunLoops
 /// The open directory of the plain names, checked to belong to the user alone.
 ///
 /// Every operation in the directory goes through its descriptor, so the directory that is used is the one that was checked, even if
-/// the path leads to another directory by then. For sockets, no call takes a descriptor of the directory. They are bound and
-/// connected by a path that leads through the directory in which the system shows a process its descriptors, such as
+/// the path leads to another directory by then. The calls that bind and connect a socket take a path, but no descriptor of a
+/// directory. The path that they get leads through the directory in which the system shows a process its descriptors, such as
 /// `/proc/self/fd/7/clock`.
 struct NameDirectory: ~Copyable, Sendable {
     let path: String
@@ -81,7 +81,7 @@ struct NameDirectory: ~Copyable, Sendable {
 
     /// Returns the address of a file in the directory.
     ///
-    /// The address leads through the descriptor and not through the directory's path, for which an address may have no room.
+    /// The address leads through the descriptor, and not through the directory's path, which may be too long for an address.
     borrowing func address(of file: [UInt8]) -> PacketListener.Address {
         let path = Array("\(descriptors)/\(descriptor)/".utf8) + file
         return PacketListener.Address(bytes: path, isAbstract: false)

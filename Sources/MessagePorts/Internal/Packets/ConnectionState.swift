@@ -29,8 +29,8 @@ struct ConnectionState: Sendable {
         case greet
         /// The caller passes the message, or the request, to the handler.
         case deliver
-        /// The caller passes the reply, or the notice that there is none, to its requester. If no requester waits, the caller
-        /// counts the reply as late: a request that was abandoned can still be answered.
+        /// The caller passes the reply, or the notice that there will be no reply, to its requester. If no requester waits, the
+        /// caller counts the reply as late: a request that was abandoned can still be answered.
         case answer
         /// The other end has sent a refusal. The caller reports it to the users of the connection, and closes the connection.
         case close(Frame.Refusal)

@@ -22,7 +22,7 @@ enum DescriptorCloser {
     /// The maximum number of threads of all groups together.
     static let mostThreads = 16
 
-    /// The time after which a close counts as stuck.
+    /// The time after which a thread that is still closing a batch counts as stuck.
     static let patience = Duration.seconds(5)
 
     /// The time that an idle thread waits for descriptors before it ends.
@@ -38,7 +38,7 @@ enum DescriptorCloser {
 
     private struct State: Sendable {
         var waiting: Deque<Batch> = []
-        /// The moments at which the unfinished closes of each group began.
+        /// For each group, the moments at which threads began to close its batches; a batch is removed when it is closed.
         var running: [PeerGroup.Key: [Moment]] = [:]
         /// The gates at which idle threads wait.
         var idle: [ThreadGate] = []
@@ -55,10 +55,10 @@ enum DescriptorCloser {
 
     private static let state = Guarded(State())
 
-    /// True if descriptors may wait because no thread could be started.
+    /// True if the last attempt to start a thread has failed, so that descriptors may be waiting for a thread.
     private static let needsThread = Atomic(false)
 
-    /// The number of descriptors that wait, for tests.
+    /// The number of descriptors that wait to be closed, for tests.
     static var waitingCount: Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.numbers.count } } }
 
     /// Schedules descriptors to be closed.
@@ -75,7 +75,7 @@ enum DescriptorCloser {
         useThread()
     }
 
-    /// True if one unfinished close of a group's descriptors has taken longer than ``patience``.
+    /// True if a thread has been closing a batch of a group's descriptors for ``patience`` or longer.
     static func isStuck(_ group: PeerGroup) -> Bool {
         let start = state.withLock { $0.running[group.key]?.first }
         guard let start else { return false }

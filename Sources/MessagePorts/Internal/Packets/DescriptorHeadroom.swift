@@ -8,7 +8,7 @@ internal import Synchronization
 enum DescriptorHeadroom {
     /// The time for which a positive result is reused.
     ///
-    /// The result is wrong if other code opens all but 252 of the free descriptors within that time.
+    /// The result becomes wrong if other code opens so many descriptors within that time that fewer than 253 are free.
     private static let nanosecondsOfAnswer: Int64 = 10_000_000
 
     /// The coarse time until which the last positive result is reused.

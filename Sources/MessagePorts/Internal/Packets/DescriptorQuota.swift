@@ -76,13 +76,14 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next packet of this connection may carry to a port.
     ///
-    /// While no quota counts any descriptor, which is nearly always, this costs two loads and a read of the coarse clock. A packet
-    /// can then carry more descriptors than the limits allow, up to 253, but only one packet for each thread that reads at that
-    /// moment.
+    /// While no quota counts any descriptor, which is nearly always, this costs two loads and a read of the coarse clock. The next
+    /// packet may then carry any number of descriptors, up to 253, even if that is more than the limits allow. Its descriptors are
+    /// counted at once, so each thread that is reading at that moment receives at most one such packet.
     ///
     /// - Parameters:
     ///   - limit: The number of descriptors that a permitted message may carry.
-    ///   - untaken: The number of the connection's descriptors at which the connection may send no more.
+    ///   - untaken: The limit of the connection's descriptors that are neither taken nor closed. At this limit, the connection's
+    ///     packets may carry no descriptors.
     /// - Returns: The number of descriptors that the packet may carry.
     func allowance(limit: Int, untaken: Int) -> Allowance {
         if DescriptorQuota.process.isEmpty, DescriptorHeadroom.isAmple { return .any }
@@ -97,7 +98,7 @@ final class DescriptorQuota: Sendable {
             return .atMost(0)
         }
         if total > 0, total + limit > DescriptorQuota.processBound { return .atMost(0) }
-        // Descriptors that the program keeps are no sign of an attack.
+        // Descriptors that the program keeps are no sign of an attack. Only descriptors that are being closed can be one.
         let isQuiet = DescriptorQuota.process.closing == 0 && DescriptorHeadroom.isAmple
         if isQuiet, total + PacketSocket.mostDescriptors <= DescriptorQuota.processBound { return .any }
         return .atMost(limit)
@@ -117,7 +118,8 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// Messages alone do not take a group over this limit. Connections that are closed with unread packets do.
+    /// The limit is twice ``mostOfGroup``. At ``mostOfGroup``, the port receives no more descriptors of the group. Connections that
+    /// are closed with unread packets still take the group further: each counts as one descriptor that is being closed.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }

@@ -1,8 +1,8 @@
 extension Frame {
     /// The reason that one end of a connection sends when it refuses the other end.
     ///
-    /// If the port has ended, or if replies were not read, the connection ends without a reason. In the second case there is no
-    /// room for a reason.
+    /// A port sends no reason when it has ended, or when it closes the connection because the client does not read its replies. In
+    /// the second case the connection has no room for a reason.
     enum Refusal: UInt32, CaseIterable, Sendable {
         /// The port does not admit this peer.
         case notAdmitted = 1

@@ -8,7 +8,7 @@
 /// | 0–1 | `RL` |
 /// | 2 | version |
 /// | 3 | kind |
-/// | 4–7 | the sender's number for the kind of message |
+/// | 4–7 | the ID that the sender gives the message; other kinds use the field as ``id`` says |
 /// | 8–15 | the number of the request, or of the request that a reply answers; 0 for other kinds |
 /// | 16–19 | length of the body |
 /// | 20–21 | number of descriptors |
@@ -35,7 +35,7 @@ struct Frame: Hashable, Sendable {
     /// The size of the head.
     static let headLength = 24
 
-    /// The kernel's limit of descriptors of one packet.
+    /// The largest number of descriptors that the kernel accepts in one packet.
     static let mostDescriptors = 253
 
     var kind: Kind

@@ -11,7 +11,8 @@ final class Packet: @unchecked Sendable {
 
     /// The contents, stored without exclusivity checks; see ``ExclusivityUnchecked``.
     ///
-    /// Of the contents, user code can access only the descriptors, through a message, which cannot be copied.
+    /// User code can access only the descriptors, and only through the message that owns this packet. The message cannot be copied,
+    /// so the compiler checks the exclusivity of these accesses.
     private let contents = ExclusivityUnchecked(Contents())
 
     private struct Contents: ~Copyable {

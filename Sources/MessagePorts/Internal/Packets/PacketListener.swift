@@ -9,10 +9,10 @@ struct PacketListener: ~Copyable, Sendable {
     /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if the kernel refuses descriptors that are sent to a new connection until the connection allows descriptors.
+    /// True if a new connection accepts no descriptors until ``PacketSocket/allowDescriptors()`` is called.
     ///
-    /// Until then, sending a descriptor fails. So a connection that is refused holds no descriptors, and closing it takes no time.
-    /// Linux 6.16 and later can refuse descriptors.
+    /// Until then, the kernel makes the client's attempts to send a descriptor fail. So a connection that is refused holds no
+    /// descriptors, and closing it takes no time. Linux 6.16 and later can refuse descriptors.
     let blocksDescriptors: Bool
 
     /// Makes a socket that listens at an address.
@@ -42,7 +42,9 @@ struct PacketListener: ~Copyable, Sendable {
         self.blocksDescriptors = areBlocked
     }
 
-    /// The largest number of waiting connections that are accepted and closed when the listener ends, if they may hold descriptors.
+    /// The largest number of waiting connections that `deinit` accepts and closes one by one.
+    ///
+    /// It does so only if waiting connections may hold descriptors.
     private static let mostTakenAtEnd = 16
 
     deinit {
@@ -50,9 +52,10 @@ struct PacketListener: ~Copyable, Sendable {
             close(descriptor)
             return
         }
-        // Closing a listener also closes the connections that wait in it, and the descriptors that were sent to them. Once the
-        // listener is shut down, no more connections arrive. Each waiting connection is accepted and closed by itself. An abstract
-        // name is free when the listener is closed, so this thread closes the listener if no connection waits any longer.
+        // Closing a listener also closes the connections that wait in it, and the descriptors that were sent to them, which can
+        // take time. So each waiting connection is accepted and closed by itself. Once the listener is shut down, no more
+        // connections arrive. An abstract name is not free until the listener is closed. So if no connection waits any longer, this
+        // thread closes the listener, which then takes no time.
         shutdown(descriptor, CInt(SHUT_RDWR))
         var rest = PacketListener.mostTakenAtEnd
         while rest > 0, takesOne() { rest -= 1 }
@@ -141,14 +144,16 @@ extension PacketSocket {
                     address.isAbstract, left)
             }
         }
-        // The end that made the connection can block in the call that reads. All other calls pass flags that keep them from
-        // blocking.
+        // The socket of the end that made the connection is a blocking one, so that a thread can block in the call that reads. All
+        // other calls pass flags that keep them from blocking.
         if isPast { _ = try systemCall("fcntl") { runloops_set_blocking(number) } }
         self.init(adopting: socket, mayHoldDescriptors: true)
         openQuota()
     }
 
-    /// Makes the quota of the other end, which also counts this socket if closing the socket takes time.
+    /// Makes the quota of the other end.
+    ///
+    /// The quota also counts this socket while ``DescriptorCloser`` closes it, because closing it can take time.
     mutating func openQuota() {
         do { quota = DescriptorQuota(of: try peer) } catch { quota = DescriptorQuota(of: nil) }
     }

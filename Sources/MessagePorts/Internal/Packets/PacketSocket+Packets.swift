@@ -58,13 +58,14 @@ extension PacketSocket {
         case wouldBlock
         /// The end: no more packets will arrive.
         case end
-        /// A packet was longer than the buffer. Its bytes are lost, but its descriptors, which these are, were received.
+        /// A packet was longer than the buffer. Its bytes beyond the buffer are lost. These are its descriptors, which were
+        /// received.
         case tooLong(length: Int, OwnedDescriptors)
         /// A packet carries more descriptors than are allowed. The packet stays in the kernel's queue. These descriptors are
         /// duplicates, opened to count the packet's descriptors.
         case exceedsAllowance(OwnedDescriptors)
-        /// Only these descriptors of a packet could be opened, and not the others. The packet stays in the kernel's queue, unless
-        /// any number of descriptors was allowed.
+        /// A packet carries more descriptors than this process could open. These are the ones that were opened. The packet stays in
+        /// the kernel's queue, unless the allowance was ``DescriptorQuota/Allowance/any``.
         case lacksDescriptors(OwnedDescriptors)
         /// The kernel has refused, and nothing was received.
         case failed(SystemError)

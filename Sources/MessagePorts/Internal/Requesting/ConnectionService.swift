@@ -1,10 +1,10 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The thread that reads replies for the tasks of this process, and notifies handlers of the ends of ports.
+/// The thread that reads replies for the tasks of this process, and notices when watched connections end.
 ///
 /// The thread is started when it is first needed. A process that only sends, or blocks until replies arrive, does not start it. The
-/// thread runs no code of the user's.
+/// thread runs no code of the user's: it schedules the handlers for the end of a connection on their loops.
 final class ConnectionService: Sendable {
     /// The watched connections.
     ///
@@ -61,7 +61,7 @@ final class ConnectionService: Sendable {
         connections.withLock { $0.byToken[token] }?.object(as: RemoteConnection.self)
     }
 
-    /// Watches a connection only for its end, which is reported once.
+    /// Watches a connection, at first only for its end, which the kernel reports once.
     ///
     /// - Returns: The connection's token.
     func add(_ connection: RemoteConnection) throws(SystemError) -> UInt64 {

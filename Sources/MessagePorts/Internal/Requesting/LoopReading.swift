@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// The additional state of a connection that is read by a loop, and not by threads that wait for replies.
 ///
-/// The socket is in a separate ``EpollSet``, and the loop watches the set's descriptor. So any thread may ask for reports of room,
-/// and the connection is unchanged while it is in no loop.
+/// The socket is in an ``EpollSet`` of its own, and the loop watches the set's descriptor. So any thread can make the set report
+/// when the socket has room. While the port is in no loop, the set stays as it is.
 final class LoopReading: Sendable {
     /// The token that the set reports for the socket.
     static let socketToken: UInt64 = 0
@@ -22,13 +22,13 @@ final class LoopReading: Sendable {
     /// `nonisolated(unsafe)`: guarded by ``claim``.
     nonisolated(unsafe) var input: RemotePortInput?
 
-    /// The wait of a sender that found no room.
+    /// The state of the wait for room, after a sender has found none.
     private let room = Guarded(Room())
 
     private struct Room: Sendable {
-        /// True while a sender waits for a report of room.
+        /// True after a sender has found no room, until the set has reported room.
         var isAwaited = false
-        /// True while the set reports room.
+        /// True while the set watches the socket for room.
         var isWatched = false
         var backoff = ExponentialBackoff.sending
     }
@@ -111,7 +111,7 @@ final class LoopReading: Sendable {
 
     // MARK: - Room
 
-    /// Makes the set report room in a socket, because a sender has found no room.
+    /// Makes the set report when a socket has room, because a sender has found no room.
     ///
     /// Until the port has admitted this process, the socket has room, which the set would report in every pass. So until then, only
     /// a flag is set, and ``admitted(_:)`` changes the set.
@@ -138,7 +138,9 @@ final class LoopReading: Sendable {
         change(descriptor, [.reading, .writing])
     }
 
-    /// Makes the set report room after a pause, because the kernel is out of resources.
+    /// Sets the alarm for the next attempt to send, because the kernel is out of resources.
+    ///
+    /// When the alarm fires, the loop calls the handler for room.
     func awaitResources() throws(SystemError) {
         try room.withLock { room throws(SystemError) in
             if unsafe alarm == nil {
@@ -151,7 +153,7 @@ final class LoopReading: Sendable {
         }
     }
 
-    /// True if the set may report room or the alarm.
+    /// True if the set may report that the socket has room, or that the alarm has fired.
     var awaitsReports: Bool { room.withLock { unsafe $0.isWatched || alarm != nil } }
 
     /// Records that the socket has room for packets again.
@@ -163,10 +165,10 @@ final class LoopReading: Sendable {
         }
     }
 
-    /// Records that the pause is over.
+    /// Records that the alarm has fired, so that the pause is over.
     func alarmFired() { room.withLock { _ in unsafe alarm?.hasFired() } }
 
-    /// Makes the next pause short again.
+    /// Makes the next pause short again, because a packet was sent.
     func hasSent() { room.withLock { $0.backoff.reset() } }
 
     private func change(_ descriptor: CInt, _ interest: EpollSet.Interest) {

@@ -20,7 +20,7 @@ final class PendingRequest: @unchecked Sendable {
     enum Waiter: Sendable {
         /// No thread or task to wake: none waits yet, or the thread that waits reads the connection itself.
         case noWaiter
-        /// A thread that waits at a gate, or is about to check again for its next step.
+        /// A thread that waits at a gate, or that was woken and has not chosen its next step yet.
         case thread(ThreadGate)
         /// A task that this closure resumes. The task's continuation is not stored here, because its size is known only when the
         /// program runs.

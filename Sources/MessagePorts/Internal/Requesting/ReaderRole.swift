@@ -2,20 +2,20 @@
 ///
 /// If two threads read, one thread could receive the reply of the other thread, which would not wake up.
 ///
-/// A thread that waits for a reply reads for all requests, so no other thread has to wake it. If only tasks wait, or only the end
-/// is to be reported, the kernel notifies the process's ``ConnectionService``, which then reads. A connection that is made for a
-/// loop is read only by the loop.
+/// If threads wait for replies, one of them takes the role, and reads for all requests. It reads its own reply, so no other thread
+/// has to wake it. If only tasks wait, or only the end is to be reported, the kernel notifies the process's ``ConnectionService``,
+/// which then takes the role. A connection that is made for a loop is read only by the loop.
 struct ReaderRole: Sendable {
     private enum State {
-        /// No reader, because no thread or task waits for a reply.
+        /// There is no reader. None is needed, or a thread was woken that takes the role next.
         case free
-        /// A thread that waits for a reply reads.
+        /// The reader is a thread, which waits for a reply or has found that the other end is closed.
         case thread
-        /// The service reads as soon as the kernel notifies it.
+        /// There is no reader yet. The service takes the role when the kernel notifies it, unless a thread takes it first.
         case announced
-        /// The service reads at this moment.
+        /// The reader is the service, which is reading at this moment.
         case service
-        /// Final: the loop that the port is in reads. While the port is in no loop, the connection is not read.
+        /// Final: the reader is the loop that the port is in. While the port is in no loop, the connection is not read.
         case loop
     }
 
@@ -41,12 +41,12 @@ struct ReaderRole: Sendable {
 
     init(isReadByLoop: Bool = false) { state = isReadByLoop ? .loop : .free }
 
-    /// The interest that the kernel was given and has not reported yet.
+    /// The events of which the kernel is to notify the service, or nil if it was not asked or has notified the service.
     private var pending: ServiceInterest?
 
-    /// Takes the role for a thread, unless it is taken.
+    /// Takes the role for a thread, unless the role is taken.
     ///
-    /// - Returns: True if the thread reads.
+    /// - Returns: True if the thread has the role now.
     mutating func acquireForThread() -> Bool {
         switch state {
         case .free, .announced:
@@ -58,7 +58,7 @@ struct ReaderRole: Sendable {
 
     /// Takes the role for the service, which the kernel has notified.
     ///
-    /// - Returns: True if the service reads. Otherwise a thread reads, or no reader is needed.
+    /// - Returns: True if the service has the role now. Otherwise a thread has the role, or no reader is needed.
     mutating func acquireForService() -> Bool {
         pending = nil
         switch state {
@@ -80,7 +80,7 @@ struct ReaderRole: Sendable {
     /// Chooses the next reader, if the role is free and a reader is needed.
     ///
     /// - Parameters:
-    ///   - threadWaits: True if a thread that could read waits.
+    ///   - threadWaits: True if a thread waits for a reply, and could take the role.
     ///   - interest: The events that require the service to read the connection.
     /// - Returns: The caller's next step.
     mutating func next(threadWaits: Bool, interest: ServiceInterest) -> Action {

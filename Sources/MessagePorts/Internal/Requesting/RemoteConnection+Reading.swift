@@ -13,7 +13,9 @@ extension RemoteConnection {
         stopReading()
     }
 
-    /// Reads one packet, and wakes the waiter of its request.
+    /// Reads one packet, and wakes the waiter of its request if it is a reply.
+    ///
+    /// A message is discarded, and counted: no loop reads this connection, so there is no handler for messages.
     ///
     /// - Parameter waits: True if the call blocks until there is a packet.
     /// - Returns: True if more packets may wait.
@@ -32,7 +34,8 @@ extension RemoteConnection {
     enum Read {
         /// A message of the port, which the caller owns.
         case message(Packet)
-        /// A packet that was for the connection itself. More packets may wait.
+        /// A packet that needs nothing more from the caller: a reply, the notice that there will be no reply, or the port's
+        /// welcome. More packets may wait.
         case handled
         /// No packet, or the connection has ended.
         case nothing
@@ -52,7 +55,8 @@ extension RemoteConnection {
         case .end: return over(.ended)
         case .violation(let violation): return turnAway(violation)
         case .exceedsAllowance, .outOfDescriptors:
-            // A reply cannot be received. The number of its request is lost with it.
+            // A reply cannot be received. Its head would say which request it answers, so no single request can be made to fail.
+            // The connection ends instead, and every request fails.
             return over(.system(SystemError(call: "recvmsg", code: EMFILE)))
         case .failed(let error): return over(.system(error))
         }
@@ -70,7 +74,7 @@ extension RemoteConnection {
             return (action, request.decide(isReply ? .reply(packet) : .failure(.noReply)))
         }
         if action == .deliver { return .message(packet) }
-        // The requester owns a reply from here on.
+        // A reply whose request was found belongs to the requester from here on. Any other packet returns to the pool.
         if !isReply || waiter == nil { pool.give(packet) }
         switch action {
         case .answer:
@@ -86,7 +90,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Ends the connection, from which nothing more is read.
+    /// Ends the connection for a reason, and returns the result for a caller that has nothing more to read.
     private func over(_ reason: MessagePortError) -> Read {
         end(reason)
         return .nothing
@@ -116,15 +120,15 @@ extension RemoteConnection {
 
     // MARK: - The service
 
-    /// Makes the service watch this connection for the replies of tasks and for the end, unless a loop reads.
+    /// Makes the service watch this connection for the replies of tasks and for the end, unless a loop reads the connection.
     func watchWithService() throws(SystemError) {
         if reading != nil { return }
         if state.withLock({ $0.watch != nil || $0.ended != nil }) { return }
         let service = try ConnectionService.shared()
         try state.withLock { state throws(SystemError) in
             if state.watch != nil || state.ended != nil { return }
-            // The descriptor is added under the lock, although that is a system call. Otherwise two threads could add it, or one
-            // could add it after the end has removed it.
+            // The descriptor is added under the lock, although that is a system call. Otherwise two threads could add it, or a
+            // thread could add it after `end` has ended the connection and stopped the watch.
             state.watch = Watch(service: service, token: try service.add(self))
         }
     }

@@ -42,7 +42,8 @@ extension RemoteConnection {
         if let ended { throw ended }
         guard let limits else {
             reading?.awaitRoom(in: socket, isAdmitted: false)
-            // The port may have admitted this process before this sender was recorded, so that the loop found no sender that waits.
+            // The port may have admitted this process before the call above recorded that a sender waits. Then the loop found no
+            // waiting sender, and did not make the set report room.
             if wasAdmitted { reading?.awaitRoom(in: socket, isAdmitted: true) }
             return false
         }
@@ -80,7 +81,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Throws if the calling thread would wait for a packet that only its own loop reads.
+    /// Throws if the calling thread would wait for a packet that only the thread's own loop reads.
     private func checkReader(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
         if let deadline, deadline <= .now { return }
         if reading?.claim.loopHere != nil { throw .wouldDeadlock }
@@ -94,12 +95,14 @@ extension RemoteConnection {
         if !isThere { throw .timedOut }
     }
 
-    /// Waits for a pause, after which the kernel may have resources again, or until the other end is closed.
+    /// Waits until a pause is over or the other end is closed.
+    ///
+    /// After the pause, the kernel may have resources again, or the port may have admitted this process.
     private func waitForResources(
         _ backoff: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         if let deadline, deadline <= .now { throw .timedOut }
-        // The port itself can use up the resources if it does not read.
+        // The pause counts as a wait for the port: a port that does not read can itself be what uses up the kernel's resources.
         let wait = try local?.beginWait(in: "RemotePort.send", origin, before: deadline)
         defer { wait?.end() }
         let next = ContinuousClock.now + backoff.begin()
@@ -116,7 +119,7 @@ extension RemoteConnection {
     /// Reads the replies that the other end may have sent before it was closed.
     private func peerHungUp() {
         let reads = state.withLock { $0.role.acquireForThread() }
-        // If another thread reads, that thread reaches the end.
+        // If another thread has the role of the reader, that thread reads the replies and finds the end.
         if reads { readAll() }
     }
 
@@ -155,7 +158,9 @@ extension RemoteConnection {
         return try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
     }
 
-    /// Ends the wait for a request, which fails with a reason unless it was decided meanwhile.
+    /// Ends the wait for a request.
+    ///
+    /// The request fails with `reason`, unless it was decided meanwhile.
     ///
     /// - Returns: The outcome.
     @discardableResult
@@ -164,7 +169,8 @@ extension RemoteConnection {
             state.requests.abandon(request) ? request.decide(.failure(reason)) : nil
         }
         waiter?.wake()
-        // While the request was in the table, its thread may have been chosen as the next reader.
+        // While the request was in the table, its thread may have been chosen as the next reader. The thread does not read now, so
+        // another reader is chosen.
         if !request.isTask { ensureReader() }
         guard let outcome = request.outcome else {
             preconditionFailure("a request that is in no table is decided")
@@ -174,7 +180,7 @@ extension RemoteConnection {
 
     /// Blocks the calling thread until a request is decided.
     ///
-    /// The thread reads meanwhile if the role of the reader is free.
+    /// If the role of the reader is free, the thread takes it, and reads for all requests meanwhile.
     ///
     /// - Returns: The outcome, or nil if the deadline passed first.
     func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) throws(SystemError)
@@ -196,7 +202,8 @@ extension RemoteConnection {
     ) throws(SystemError) -> PendingRequest.Outcome? {
         defer { stopReading() }
         if end == .never {
-            // The call that reads also waits. The end of the connection wakes this thread, and decides the request.
+            // The call that reads also blocks until there is a packet. If the connection ends, that wakes this thread and decides
+            // the request.
             while !request.isDecided { _ = readOne(waits: true) }
             return request.outcome
         }

@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// The sender's end of a connection with a port.
 ///
-/// It sends messages and receives replies for any number of threads and tasks. Either these threads and tasks read, or one loop
-/// reads.
+/// It sends messages and receives replies for any number of threads and tasks. A connection that is made for a loop is read only by
+/// the loop. Any other connection is read by the threads that wait for replies, and by the ``ConnectionService`` for tasks.
 final class RemoteConnection: Sendable {
     let socket: PacketSocket
     /// The descriptors that the port has sent and that are neither taken nor closed.
@@ -18,7 +18,7 @@ final class RemoteConnection: Sendable {
     let local: LocalPort?
     let pool: PacketPool
     let log = RateLimitedLog()
-    /// The state for the loop that reads, or nil if the threads and tasks that wait for replies read.
+    /// The additional state of a connection that only a loop reads, or nil if the connection was not made for a loop.
     let reading: LoopReading?
     let state: Guarded<State>
 
@@ -47,7 +47,9 @@ final class RemoteConnection: Sendable {
             case wait(ThreadGate)
         }
 
-        /// Returns the next step of a request's thread, which reads if the role of the reader is free.
+        /// Returns the next step of the thread that waits for a request.
+        ///
+        /// The thread reads if the role of the reader is free.
         mutating func turn(of request: PendingRequest) -> Turn {
             if request.isDecided { return .leave }
             if role.acquireForThread() {
@@ -72,7 +74,7 @@ final class RemoteConnection: Sendable {
         let token: UInt64
     }
 
-    /// Connects, and, unless a loop reads, waits until the port admits this process.
+    /// Connects, and waits until the port admits this process, unless a loop is to read the connection.
     init(
         _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
         before deadline: ContinuousClock.Instant?, isReadByLoop: Bool
@@ -156,7 +158,7 @@ final class RemoteConnection: Sendable {
         guard let ended else { return }
         if Recorder.isOn { Recorder.noteConnection(to: name.description, began: false) }
         if let watch = ended.watch { watch.service.remove(watch.token, socket.descriptor) }
-        // This wakes the thread that reads, which finds that the connection has ended.
+        // This wakes a thread that waits for a packet, so that it finds that the connection has ended.
         socket.shutDown()
         for waiter in ended.waiters { waiter.wake() }
         ended.endCallbacks.schedule()

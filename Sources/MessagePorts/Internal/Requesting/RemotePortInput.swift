@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A remote port in one loop, with its handlers.
 ///
-/// The loop watches the set of the connection. When the set is ready, the port is queued with the other ports, and is served in the
-/// same step.
+/// The loop watches the descriptor of the connection's set. When the set is ready, the loop adds this input to the queue of its
+/// ports, and serves it in the same step of a pass as the ports; see ``ServedInput``.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RemotePortInput: InputServer {
@@ -52,7 +52,8 @@ final class RemotePortInput: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
         var reports: Deque<EpollSet.Report> = []
-        // Messages are found by reading. The loop watches the set, so a report that arrives after this is served in the next pass.
+        // The reports are needed only for room and for the alarm: messages are found by reading the socket. The loop watches the
+        // set, so a report that arrives after this is served in the next pass.
         if reading.awaitsReports { reading.set.report(to: &reports) }
         var roomCame = false
         for report in reports {

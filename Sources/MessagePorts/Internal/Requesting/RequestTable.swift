@@ -34,11 +34,11 @@ struct RequestTable: Sendable {
         if request.isTask { taskCount += 1 }
     }
 
-    /// Removes the request that a reply, or the notice that there is no reply, answers.
+    /// Removes the request with a number, because its reply, or the notice that there will be no reply, has arrived.
     ///
     /// O(*n*), *n* requests, unless the request is one of the first or the last.
     ///
-    /// - Returns: The request, or nil if its wait has ended. Then the reply is counted as late.
+    /// - Returns: The request, or nil if the wait for its reply has ended. Then the reply is counted as late.
     mutating func take(_ number: UInt64) -> PendingRequest? {
         let request = remove(number)
         if request == nil { lateCount += 1 }

@@ -14,8 +14,9 @@ extension MessagePortCore {
         guard deadlines.isListening, let listener else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
             if isFull { return stopListening(listener, pausing: false) }
-            // This is the last resort: a connection that is accepted and refused could not be closed on this thread, and would add
-            // its descriptors to those that wait to be closed.
+            // At the limit of descriptors of all peers, the port accepts nothing, not even to refuse a connection. The client may
+            // have sent descriptors, so a refused connection could not be closed on this thread, and would be one more descriptor
+            // that waits to be closed.
             if !listener.blocksDescriptors, DescriptorQuota.isProcessAtLimit {
                 counters.add { $0.lackingDescriptors += 1 }
                 log("accepts no connection: too many descriptors from other processes are not closed yet")
@@ -57,8 +58,8 @@ extension MessagePortCore {
             log("refuses \(credentials), which has as many connections as it may have", about: credentials)
             return refuse(socket, .tooManyConnections)
         }
-        // This, too, comes before the filter is asked: the filter can move the port to another loop, whose thread then has the
-        // claim.
+        // The time for the greeting is also started before the filter is asked. The filter can move the port to another loop. Then
+        // that loop's thread has the claim, and this thread may not access the deadlines.
         expectGreeting(of: number, now: Moment.now())
         var isWelcome = false
         input.input.callHandler(origin) { isWelcome = admits(credentials) }
@@ -87,7 +88,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Makes the loop that now has the port accept again.
+    /// Makes the port accept connections again, on the thread of the loop that now has it.
     private func placeBecameFree(for input: MessagePortInput) {
         if input.isInLoop { return listenAgain() }
         // The port has left the loop in which the filter was asked. If it is in no loop, it listens when it joins a loop.
@@ -102,7 +103,9 @@ extension MessagePortCore {
         unsafe deadlines.expectGreeting(of: connection, before: deadline)
     }
 
-    /// Stops accepting connections until a connection ends or, with a pause, until the pause is over.
+    /// Stops accepting connections until a connection ends.
+    ///
+    /// If `pausing` is true, the port also accepts again after a pause.
     private func stopListening(_ listener: PortListener, pausing: Bool) {
         listener.unwatch(in: set)
         unsafe deadlines.stopListening(pausing: pausing)

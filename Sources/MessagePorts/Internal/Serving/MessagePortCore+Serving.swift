@@ -27,7 +27,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Calls the handler for peers that have room again, if a message to the peer was not accepted before.
+    /// Calls the handler for peers that have room again, if a message to this peer was refused before and there is room now.
     ///
     /// - Returns: True if the handler was called.
     private func reportRoom(of connection: PortConnection, _ input: MessagePortInput) -> Bool {
@@ -40,7 +40,7 @@ extension MessagePortCore {
 
     /// Sends the packets of a connection's backlog.
     ///
-    /// If the kernel is out of resources, the rest is sent later.
+    /// If the kernel is out of resources, the alarm makes the port send the rest later.
     private func sendBacklog(of connection: PortConnection) {
         let deadlines = unsafe self.deadlines
         let now = Moment.now()
@@ -119,7 +119,8 @@ extension MessagePortCore {
         case .end: return disconnect(connection, input)
         case .violation(let violation): return turnAway(connection, violation, input)
         case .exceedsAllowance:
-            // The sender blocks as it does while the port is not served.
+            // The packet stays in the kernel until the connection is read again. If its sender sends more than the kernel has room
+            // for, the sender blocks, as it does while the port is not served.
             if connection.holdBack() { unsafe deadlines.holdBack(connection.token, now: Moment.now()) }
             return false
         case .outOfDescriptors:

@@ -3,8 +3,9 @@ internal import RunLoops
 
 /// A port between processes in one loop, with its handlers.
 ///
-/// The loop watches the port's set. When the set is ready, the port is queued with the other ports, and is served in the same step.
-/// So a run inside a handler serves the next message.
+/// The loop watches the descriptor of the port's set. When the set is ready, the loop adds this input to the queue of its ports,
+/// and serves it in the same step of a pass as the ports; see ``ServedInput``. If a handler runs the loop, that run serves the
+/// next message.
 ///
 /// > Thread safety: the loop's own thread only.
 final class MessagePortInput: InputServer {

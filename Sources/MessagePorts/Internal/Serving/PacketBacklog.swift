@@ -4,8 +4,9 @@ internal import RunLoops
 
 /// The packets that a peer has no room for yet, oldest first: replies, and messages that the program sends to the peer.
 ///
-/// Replies and messages are in one queue, so that they arrive in the order in which they were sent. They have separate limits: too
-/// many replies end the connection, and a message beyond its limits is not accepted.
+/// Replies and messages are in one queue, so that they arrive in the order in which they were sent. They have separate limits. If
+/// a reply would exceed the limits for replies, the connection ends. If a message would exceed the limits for messages, the message
+/// is refused.
 struct PacketBacklog: Sendable {
     /// The largest numbers of messages and bytes that the port keeps for one peer.
     struct Limits: Sendable {
@@ -37,12 +38,13 @@ struct PacketBacklog: Sendable {
     private let limits: Limits
     private var replies = Share()
     private var messages = Share()
-    /// True after a message was not accepted, until the program is notified of room.
+    /// True after a message was refused, until the program is notified that there is room again.
     private var hasRefused = false
 
     /// The largest number of descriptors that are kept for one peer in replies, and likewise in messages.
     ///
-    /// One packet may carry this number of descriptors. It is small because all peers share the descriptor limit of the process.
+    /// This is also the largest number of descriptors of one packet. The limit is no larger, because all peers share the descriptor
+    /// limit of the process.
     static let descriptorLimit = 253
 
     init(_ limits: Limits) { self.limits = limits }
@@ -64,10 +66,10 @@ struct PacketBacklog: Sendable {
         return true
     }
 
-    /// Returns true if there is room for a message, and otherwise records that a message was not accepted.
+    /// Returns true if there is room for a message, and otherwise records that a message was refused.
     ///
-    /// The first message always has room. So a message is refused only while other messages wait, and the program can be notified
-    /// when they are sent.
+    /// If no message waits, there is always room. So a message is refused only while other messages wait, and the program can be
+    /// notified when those messages are sent.
     mutating func hasRoom(forMessageOf size: Int, _ descriptorCount: Int) -> Bool {
         if messages.count == 0 { return true }
         let fits =
@@ -92,7 +94,9 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// Returns true, once, if a message was not accepted and at most half of each limit of messages is in use.
+    /// Returns true if a message was refused and at most half of each limit for messages is in use.
+    ///
+    /// After that, this returns false until another message is refused.
     mutating func takeRoomNotice() -> Bool {
         let isHalfFree =
             messages.count <= limits.messageCount / 2 && messages.size <= limits.messageBytes / 2
@@ -118,14 +122,16 @@ struct PacketBacklog: Sendable {
 
 /// A packet that waits until its peer has room.
 final class BackloggedPacket: Sendable {
-    /// The number of bytes that a packet costs in addition to its own, in this process and later in the kernel.
+    /// The number of bytes that a packet, and each of its descriptors, counts in addition to the packet's own bytes.
+    ///
+    /// This stands for the memory that they take, in this process and later in the kernel.
     static let overhead = 128
 
     let frame: Frame
     let bytes: [UInt8]
-    /// Duplicates, which this object owns.
+    /// Duplicates of the sender's descriptors, which this object owns.
     ///
-    /// The program may have received the descriptors from another process, so closing them can take time.
+    /// The program may have received the originals from another process, so closing the duplicates can take time.
     let descriptors: [CInt]
 
     /// Keeps the bytes of a packet, and duplicates its descriptors, so that the caller may close the originals.

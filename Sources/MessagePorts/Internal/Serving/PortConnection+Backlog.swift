@@ -6,7 +6,7 @@ internal import RunLoops
 extension PortConnection {
     /// The result of sending the backlog.
     enum Resent: Equatable {
-        /// All packets are sent, the rest waits for room that the set will report, or the connection has ended.
+        /// All packets are sent, or the set will report when there is room for the rest, or the connection has ended.
         case done
         /// The kernel was out of resources. The caller tries again later.
         case outOfKernelResources
@@ -39,7 +39,8 @@ extension PortConnection {
                     _ = end()
                     return .failed
                 }
-                // The socket has room, which the set would report in every pass.
+                // The socket has room, and the set would report that in every pass. So the set reports no room until the next
+                // attempt, which the port's alarm starts.
                 outbox.withLock { awaitRoom(false, &$0) }
                 return .outOfKernelResources
             case .closed:
@@ -62,6 +63,8 @@ extension PortConnection {
         return .done
     }
 
-    /// Returns true, once, if a message was not accepted and there is room again.
+    /// Returns true if a message was refused and there is room again.
+    ///
+    /// After that, this returns false until another message is refused.
     func takeRoomNotice() -> Bool { outbox.withLock { $0.backlog.takeRoomNotice() } }
 }

@@ -20,7 +20,9 @@ final class PortConnection: Sendable {
     private let counters: PortCounters
     let outbox: Guarded<Outbox>
 
-    /// True once the program has closed the connection, which is not read after that.
+    /// True once the program has closed the connection.
+    ///
+    /// The connection is not read after that.
     private let wasCutOff = Atomic(false)
 
     /// The time that the kernel may be out of resources for a reply before the connection is closed.
@@ -28,7 +30,8 @@ final class PortConnection: Sendable {
     /// If the connection stayed open, the requester would wait forever.
     static let patience = Duration.seconds(60)
 
-    /// The moment since which the kernel has been out of resources for the first packet of the backlog, or nil if it is not.
+    /// The moment of the first attempt to send the first packet of the backlog that failed because the kernel was out of resources,
+    /// or nil if no attempt has failed for that reason.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
     nonisolated(unsafe) var refusedSince: Moment?
@@ -158,7 +161,8 @@ final class PortConnection: Sendable {
         if atOnce {
             switch socket.sendMakingRoom(frame, body: body, descriptors: descriptors) {
             case .sent: return true
-            // If the kernel is out of resources, the packet also waits: the loop finds that there is room, and retries with pauses.
+            // If the kernel is out of resources, the packet is added to the backlog, too. The socket has room, so the loop soon
+            // tries to send the packet, and retries with pauses.
             case .wouldBlock, .outOfKernelResources: break
             case .closed: throw .ended
             case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
@@ -194,7 +198,7 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Makes the set start or stop reporting room for a packet.
+    /// Makes the set start or stop reporting that the socket has room.
     func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)
@@ -222,9 +226,9 @@ final class PortConnection: Sendable {
     /// True once the program has closed the connection.
     var isCutOff: Bool { wasCutOff.load(ordering: .relaxed) }
 
-    /// Ends the connection, which the loop does not read after that.
+    /// Ends the connection, because the program has closed it.
     ///
-    /// The loop finds that the connection is closed, and removes it.
+    /// The loop does not read the connection after that. It finds that the connection is closed, and removes it.
     func cutOff() {
         wasCutOff.store(true, ordering: .relaxed)
         _ = end()

@@ -2,14 +2,14 @@ internal import RunLoops
 
 /// The moments at which a port acts, and the alarm for them, which the port's set watches.
 ///
-/// A moment is due when a peer is late with its greeting, when the port is to accept again, when replies are to be sent again,
-/// or when descriptors may be received again.
+/// The port acts when a peer is late with its greeting, when the port is to accept connections again, when it tries again to send
+/// the backlog of a connection, or when it reads a connection again that it holds back because of descriptors.
 ///
 /// Not thread-safe: guarded by the port's claim. It stays with the port when the port changes its loop.
 final class PortDeadlines {
     private var alarm: Alarm
     private var greetings = GreetingQueue()
-    /// The connections with replies that the kernel had no resources for.
+    /// The connections whose backlog was not sent completely because the kernel was out of resources.
     private var resends = RetryQueue(.resending)
     /// The connections that are not read, because their next packet carries descriptors and no descriptors may arrive now.
     private var heldBack = RetryQueue(.holdingBack)
@@ -54,7 +54,9 @@ final class PortDeadlines {
 
     // MARK: - Accepting
 
-    /// Records that the listener is no longer watched, until a connection ends or, with a pause, until the pause is over.
+    /// Records that the listener is no longer watched, until a connection ends.
+    ///
+    /// If `pausing` is true, the port also listens again after a pause.
     func stopListening(pausing: Bool) {
         isListening = false
         if pausing { pauseListening() }
@@ -78,19 +80,19 @@ final class PortDeadlines {
 
     // MARK: - Retries
 
-    /// Schedules the replies of a connection to be sent again later.
+    /// Schedules another attempt to send the backlog of a connection.
     func resendReplies(of connection: UInt64, now: Moment) { arm(resends.append(connection, now: now)) }
 
-    /// Makes the next pause between attempts to send replies short again.
+    /// Makes the next pause between attempts to send a backlog short again, because a packet was sent.
     func replyWasSent() { resends.hasSucceeded() }
 
-    /// Removes and returns the connections whose replies are to be sent again now.
+    /// Removes and returns the connections for whose backlog another attempt is due.
     func takeDueResends(now: Moment) -> [UInt64] { resends.takeDue(now: now) }
 
-    /// Schedules a connection to be read again later.
+    /// Schedules the moment at which a connection that is held back is read again.
     func holdBack(_ connection: UInt64, now: Moment) { arm(heldBack.append(connection, now: now)) }
 
-    /// Makes the next pause before a connection is read short again.
+    /// Makes the next pause before a connection is read again short, because descriptors were received.
     func descriptorsWereReceived() { heldBack.hasSucceeded() }
 
     /// Removes and returns the connections that are to be read again now.

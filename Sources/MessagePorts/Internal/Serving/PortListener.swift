@@ -2,17 +2,17 @@ internal import RunLoops
 
 /// The name of a port, and the socket that listens under it, until the port releases both.
 ///
-/// When ``release(_:)`` has returned, the name is free, even if the port's loop is busy. For that, the loop uses the listener only
-/// under the lock, and holds no reference to it while the filter runs. The system calls under the lock never block.
+/// When ``release(_:)`` has returned, the name is free, even if the port's loop is busy. To ensure that, the loop uses the listener
+/// only under the lock, and holds no reference to it while the filter runs. The system calls under the lock never block.
 final class PortListener: Sendable {
     private let lock = Guarded(())
     /// The name's registration; nil once the name has been released.
     ///
-    /// `nonisolated(unsafe)`: accessed under the lock. This is not a counted reference: the loop could release the last reference a
-    /// moment after the port has ended.
+    /// `nonisolated(unsafe)`: accessed under the lock. This is a noncopyable value, and not a reference to an object. If the loop
+    /// held a reference, it could be the last one, and the name would be released a little after the port has ended.
     nonisolated(unsafe) private var held: PortRegistration?
 
-    /// True if a connection that was not admitted holds no descriptors.
+    /// True if a connection holds no descriptors before the port has admitted its peer.
     let blocksDescriptors: Bool
 
     init(_ held: consuming PortRegistration) {

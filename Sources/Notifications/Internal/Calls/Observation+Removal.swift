@@ -53,7 +53,8 @@ extension Observation {
             defer { end.waiters = [] }
             return end.waiters
         }
-        // The handler is released after `hasCome` is set, because an object that is destroyed with it can wait for the end.
+        // `hasCome` is set before the handler is released. Releasing the handler can destroy an object whose deinitializer waits
+        // for this end, and the wait would otherwise never end.
         releaseHandler()
         for waiter in waiters { waiter() }
     }
