@@ -29,10 +29,10 @@ public struct Notification: Sendable {
     /// The line on which the notification was made.
     public let line: Int
 
-    /// The object or, if its identity is not that of the sender, the payload.
+    /// The object, or the payload; nil if there is neither.
     ///
-    /// The object and the payload share one slot, because a notification must fit into a parcel, in which it is sent to another
-    /// loop.
+    /// If the identity of this object is ``sender``, this is the object; otherwise it is the payload. Both share this property,
+    /// because a notification must fit into a parcel, in which it is sent to another loop.
     private let content: (any AnyObject & Sendable)?
 
     /// The deliveries that the poster waits for; nil if the poster does not wait.

@@ -57,7 +57,7 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
         return count
     }
 
-    /// The handler's end of the stream.
+    /// The object through which the handler puts elements into the stream.
     ///
     /// Only the handler holds the feed, so the stream ends when the handler is released.
     private final class Feed: Sendable {

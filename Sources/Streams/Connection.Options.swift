@@ -24,20 +24,20 @@ extension Connection {
         /// So ``Connection/closeAfterWriting()`` reads and discards input for at most this time.
         public var lingerTimeout: Duration = .seconds(2)
 
-        /// The number of bytes left unconsumed by the handler of ``Connection/onReceive(_:)`` at which the connection ends; 1
-        /// MiB by default.
+        /// The limit on the bytes that the handler of ``Connection/onReceive(_:)`` leaves unconsumed; 1 MiB by default.
         ///
-        /// For frames, the limit of the ``Framing`` applies instead.
+        /// If the handler leaves this number of bytes or more, the connection ends. For frames, the limit of the ``Framing``
+        /// applies instead.
         public var inputLimit = 1 << 20
 
         /// The number of unsent bytes above which ``Connection/write(_:)-([UInt8])`` returns false, until they have fallen to
         /// half of it; 64 KiB by default.
         public var highWaterMark = 64 << 10
 
-        /// The number of unsent bytes at which the next write ends the connection; 4 MiB by default.
+        /// The limit on the unsent bytes; 4 MiB by default.
         ///
-        /// A write that finds this many unsent bytes first offers them to the kernel. If the limit is still reached, the peer
-        /// reads too slowly, and the connection ends. One write may exceed the limit.
+        /// A write that finds this many unsent bytes or more first offers them to the kernel. If the limit is still reached,
+        /// the peer reads too slowly, and the connection ends. One write may exceed the limit.
         public var outputLimit = 4 << 20
 
         /// Makes the default limits and time-outs.

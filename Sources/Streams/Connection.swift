@@ -47,14 +47,14 @@ public final class Connection {
     /// Swift checks each access to a property of a class for another access that is still under way. These checks took a fifth of
     /// the time that a request takes outside the kernel. No access to this storage is under way while a handler is called.
     ///
-    /// `ExclusivityUnchecked` cannot hold this value: in builds without optimisation, Swift 6.3.1 moves only a part of it into
-    /// memory from generic code.
+    /// `ExclusivityUnchecked` is generic, and cannot hold this value. In builds without optimisation, generic code that Swift 6.3.1
+    /// has compiled moves only a part of the value into memory.
     ///
     /// `@safe`: the memory belongs to the connection from `init` to `deinit`, and one thread accesses both.
     private let storage: UnsafeMutablePointer<ConnectionState>
     /// The streams of the connection's loop; nil until the connection is first added to a loop.
     var streams: LoopStreams?
-    /// The connection's place in the limits of its listener; nil if there is none.
+    /// The record that counts the connection towards the limits of its listener; nil if the connection counts towards none.
     var admission: AdmittedConnection?
     /// The attempt to make the connection; nil once it is made.
     var connecting: Connecting?
@@ -76,7 +76,7 @@ public final class Connection {
     enum Receiver {
         /// No handler is set: received bytes wait.
         case none
-        /// Returns the number of bytes that it has consumed.
+        /// A handler is given the bytes, and returns the number of bytes that it has consumed.
         case bytes((Connection, RawSpan) -> Int)
         case frames((Connection, RawSpan) -> Void)
         /// A task reads the bytes.

@@ -68,7 +68,7 @@ public struct Framing: Hashable, Sendable {
 
     private static func checked(_ limit: Int, _ member: StaticString) -> Int {
         if limit < 1 { misuse("\(member): a frame of at most \(limit) bytes; use a limit of one or more") }
-        // This leaves room for the prefix or the line ending with any limit.
+        // With this maximum, the length of a frame and its prefix or line ending together still fits into an `Int`.
         return min(limit, .max - 16)
     }
 }

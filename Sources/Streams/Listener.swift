@@ -35,7 +35,10 @@ public final class Listener {
     var pauseHandler: ((Listener, SystemError) -> Void)?
     /// The listening socket; nil once the listener is invalid.
     var socket: OwnedDescriptor?
-    /// The descriptor in reserve, which is closed to accept a connection that cannot be served.
+    /// A descriptor that the listener keeps in reserve.
+    ///
+    /// When the process is out of descriptors, the listener closes this one, so that it can accept waiting connections in order
+    /// to close them.
     var reserve: OwnedDescriptor?
     /// The file that the listener has created; nil if there is none.
     private let file: SocketFile?

@@ -11,7 +11,7 @@ extension NotificationQueue.NotificationCoalescing {
     @inline(__always)
     private var comparesSender: Bool { rawValue & 2 != 0 }
 
-    /// True if a notification matches another notification with a name and a sender.
+    /// True if `notification` matches, under this mask, a notification that has the given name and sender.
     @inline(__always)
     func matches(_ notification: Notification, name: Notification.Name?, sender: ObjectIdentifier?) -> Bool {
         (!comparesName || notification.name == name) && (!comparesSender || notification.sender == sender)

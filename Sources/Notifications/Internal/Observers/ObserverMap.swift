@@ -105,7 +105,9 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         return Observers(list)
     }
 
-    /// The observations that a post calls, held by a reference to their list, if there is one.
+    /// The observations that a post calls.
+    ///
+    /// If there are any, this value holds a reference to their list.
     struct Observers: ~Copyable {
         private let list: ObserverList?
         let count: Int

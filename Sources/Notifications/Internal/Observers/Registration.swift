@@ -23,7 +23,10 @@ struct Registration: Sendable {
     /// True if a call of the handler is on the stack of the calling thread.
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
 
-    /// The targets of a wait for the return of the last call.
+    /// The targets of a thread that waits until no call of the handler is running.
+    ///
+    /// There is one target for the observation and, if it passes its notifications to an observer on a loop, another for that
+    /// observer.
     var calls: [WaitTarget] {
         [.call(of: observation)] + (target.map { [.call(of: $0.observation)] } ?? [])
     }
@@ -36,9 +39,9 @@ struct Registration: Sendable {
         target?.remove()
     }
 
-    /// Ends the observation that a post calls, and removes it from its map.
+    /// Ends the observation itself, so that posts no longer reach it, and removes it from its map.
     ///
-    /// Notifications that wait on a loop continue to wait.
+    /// This does not remove the observer on a loop, if there is one: the notifications that wait for it continue to wait.
     func end() {
         if observation.remove() { forget() }
     }

@@ -58,7 +58,7 @@ final class CoalescingQueue {
                 let replaced = waiting.replace(first, with: merged)
                 withExtendedLifetime(replaced) {}
             } else {
-                // The user's closure has caused the old notification to be posted or removed.
+                // The old notification no longer waits, because the user's closure has caused it to be posted or removed.
                 line.append(merged, modes)
             }
         }

@@ -64,8 +64,8 @@ final class PostingLine: DeferredWork {
     }
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
-        // Notifications are removed one by one, not all at once, so that a run of the loop inside an observer posts the next
-        // notification.
+        // Notifications are removed one by one, not all at once. So if the handler of an observer runs the loop, that run posts
+        // the next notification.
         let end = waiting.end
         while let ticket = next(in: mode, isCommon), ticket.sequence < end {
             if let notification = waiting.remove(ticket) { center.post(notification) }

@@ -34,7 +34,7 @@ extension WaitingNotifications {
         }
     }
 
-    /// Adds the newest notification to a list for each mask that has been used.
+    /// Adds the newest notification, which is in `slot`, to the matching list of each mask that has been used.
     @inline(__always)
     mutating func joinMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { join(kind, slot) }

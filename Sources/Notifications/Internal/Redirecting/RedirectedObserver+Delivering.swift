@@ -43,7 +43,7 @@ extension RedirectedObserver {
 
     /// Removes and returns the next notification of a numbered delivery.
     ///
-    /// This opens the gate of a poster that waits for the room.
+    /// If a poster waits, and there is room for its notification now, this opens the poster's gate.
     func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {
         guard let next = queue.withLock({ $0.next(upTo: number, capacity) }) else { return nil }
         next.gate?.open()

@@ -65,7 +65,7 @@ extension RedirectedObserver {
         }
     }
 
-    /// Sends the loop the delivery of a notification that the queue has accepted.
+    /// Sends the loop the delivery with this number, for a notification that the queue has accepted.
     func send(_ number: Int) {
         unsafe lane.sendAnnounced(NumberedDelivery(number, to: self), to: redirector.runLoop) {
             unsafe NumberedDelivery.end(at: $0, hasArrived: $1)

@@ -62,7 +62,7 @@ extension RedirectedObserver {
         if queue.withLock({ $0.removeAwaited(id) }) { finish(notification, wasDiscarded: true) }
     }
 
-    /// Ends the notifications of a numbered delivery that was discarded.
+    /// Ends a numbered delivery that was discarded, by discarding each notification that it would have delivered.
     func wasDiscarded(upTo number: Int) {
         while let next = next(upTo: number) { wasDiscarded(next.notification) }
     }

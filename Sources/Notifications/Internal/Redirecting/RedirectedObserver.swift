@@ -12,7 +12,7 @@ final class RedirectedObserver: DeliveryTarget {
     let redirector: NotificationRedirector
     let lane: DeliveryLane
     let capacity: NotificationRedirector.Capacity
-    /// The observation that is called on the loop's thread, with the user's handler.
+    /// The observation that holds the user's handler, which is called on the loop's thread.
     let observation: Observation
 
     /// The notifications that wait; for an unlimited observer, only the notifications whose posters wait.

@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The number of a listener's connections that have not ended, in total and for each peer.
+/// The numbers of a listener's connections that have not ended, in total and for each peer.
 ///
 /// > Thread safety: any thread.
 final class AdmissionCounts: Sendable {
@@ -21,7 +21,7 @@ final class AdmissionCounts: Sendable {
     /// - Parameters:
     ///   - peer: The address of the peer, without its port; nil for a peer that cannot be distinguished from others.
     ///   - limit: The maximum number of connections that a peer may have; nil for any number.
-    /// - Returns: The place of the connection in the limits; nil if the connection is refused.
+    /// - Returns: The record that counts the connection; nil if the peer is at its limit.
     func admit(_ peer: [UInt8]?, limit: Int?) -> AdmittedConnection? {
         let isAdmitted = state.withLock { state in
             if let peer {
@@ -35,10 +35,11 @@ final class AdmissionCounts: Sendable {
         return isAdmitted ? AdmittedConnection(self, peer) : nil
     }
 
-    /// Registers a function to be called when the next connection ends, unless there are already fewer connections than a
-    /// limit.
+    /// Registers `onRoom`, to be called when the next connection ends.
     ///
-    /// - Returns: True if the function will be called.
+    /// Does nothing if there are fewer than `limit` connections already.
+    ///
+    /// - Returns: True if `onRoom` will be called.
     func notify(below limit: Int, _ onRoom: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.count < limit { return false }
@@ -67,7 +68,9 @@ final class AdmissionCounts: Sendable {
     }
 }
 
-/// The place of one connection in the limits of its listener.
+/// The record that counts one connection towards the limits of its listener.
+///
+/// The connection counts until ``giveBack()`` is called or the record is destroyed.
 ///
 /// > Thread safety: any thread.
 final class AdmittedConnection: Sendable {
@@ -82,7 +85,7 @@ final class AdmittedConnection: Sendable {
 
     deinit { giveBack() }
 
-    /// Frees the place; only the first call has an effect.
+    /// Stops counting the connection; only the first call has an effect.
     func giveBack() {
         if !isGivenBack.exchange(true, ordering: .relaxed) { limits.giveBack(peer) }
     }

@@ -43,7 +43,7 @@ extension Listener: StreamMember {
 
     /// Passes an accepted connection to the handler, or resets it if its peer is at its limit.
     ///
-    ///   - Returns: True if the handler was called.
+    /// - Returns: True if the handler was called.
     private func admit(
         _ socket: consuming OwnedDescriptor, _ peer: SocketAddress, _ loop: LoopStreams
     ) -> Bool {
@@ -72,7 +72,7 @@ extension Listener: StreamMember {
         guard let limit = options.connectionLimit, let streams else { return false }
         let loop = streams.loop
         let id = ObjectIdentifier(self)
-        // A connection may end on any thread.
+        // A connection may end on any thread, so the function passes its work to the loop's thread.
         isFull = limits.notify(below: limit) {
             loop.doLast { LoopStreams.of(loop).listenerHasRoom(id) }
         }
@@ -89,8 +89,10 @@ extension Listener: StreamMember {
         updateInterest()
     }
 
-    /// Closes the reserve descriptor, and uses the freed number to accept and close waiting connections one by one, so that their
-    /// peers see the end of the stream.
+    /// Accepts and closes waiting connections one by one, so that their peers see the end of the stream.
+    ///
+    /// The process is out of descriptors. This closes the reserve descriptor first, so that each connection can have the freed
+    /// number until it is closed.
     private func refuseWaiting(_ descriptor: CInt) {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)
@@ -163,7 +165,8 @@ extension Listener: StreamMember {
             places.leave(group, descriptor)
             guard let pauseTimer else { return }
             streams.loop.remove(pauseTimer, forMode: mode)
-            // The common modes include modes that the listener may also be in individually.
+            // If `mode` is `.common`, the timer was also removed from common modes that the listener is in individually. So it is
+            // added again in all modes that the listener is still in.
             for place in places.list { streams.loop.add(pauseTimer, forMode: place.group.mode) }
         }
     }

@@ -85,7 +85,7 @@ struct ListeningSocket: ~Copyable {
         let settings = runloops_listen_options(
             backlog: options.backlog, reuses_port: options.reusesPort, takes_ipv4: options.takesIPv4)
         var call: UnsafePointer<CChar>?
-        // Safe: C reads the address and sets our own value; the name is a constant of its own.
+        // Safe: C reads the address and sets our own value; it makes `call` point to a constant string.
         let result = unsafe runloops_listen(address.bytes, UInt32(address.bytes.count), settings, &call)
         if result == -1 {
             let code = errno

@@ -21,8 +21,9 @@ struct OutputQueue: ~Copyable {
     static var keptSize: Int { 1024 }
     /// The capacity in bytes above which an empty queue frees the memory of its tail.
     private static var keptCapacity: Int { 1024 }
-    /// The size in bytes at which the tail becomes a chunk and a new tail begins, so that a tail is copied only as often as an
-    /// array of this size grows.
+    /// The size in bytes at which the tail becomes a chunk and a new tail begins.
+    ///
+    /// An array copies its bytes each time that it needs more capacity. The size limits how often that happens to one tail.
     private static var tailSize: Int { 16_384 }
 
     // MARK: - Writing
@@ -61,15 +62,15 @@ struct OutputQueue: ~Copyable {
 
     private mutating func closeTail() {
         if tail.isEmpty { return }
-        // `sent` counts bytes of the first chunk, which the tail now becomes if there was none.
+        // If there is no chunk, `sent` counts bytes of the tail. The tail now becomes the first chunk, so `sent` stays correct.
         chunks.append(tail)
         tail = []
     }
 
     // MARK: - Sending
 
-    /// Calls a function with the parts at the front, at most as many as one system call takes, and removes the bytes that the
-    /// function has sent.
+    /// Gives `send` the bytes at the front, in at most as many parts as one system call takes, and removes the bytes that
+    /// `send` has sent.
     ///
     /// - Parameter send: Sends the parts, and returns the number of bytes, or -1 for an error.
     /// - Returns: The number that `send` has returned.

@@ -94,7 +94,7 @@ final class Connecting {
     private func start(_ address: SocketAddress, _ connection: Connection, _ now: Moment) {
         var isConnected = false
         var call: UnsafePointer<CChar>?
-        // Safe: C reads the address and sets our own values; the name is a constant of its own.
+        // Safe: C reads the address and sets our own values; it makes `call` point to a constant string.
         let result = unsafe runloops_connect_stream(
             address.bytes, UInt32(address.bytes.count), &isConnected, &call)
         if result == -1 {
@@ -149,7 +149,8 @@ final class Connecting {
     private func win(_ socket: consuming OwnedDescriptor, _ connection: Connection, _ now: Moment) {
         let groups = connection.places.list.map { $0.group }
         let signal = descriptor
-        // Joins with the new descriptor before the old one leaves, because a group without members would leave its mode.
+        // The connection joins each group with its new descriptor before it leaves with the old one, because a group without
+        // members would leave its mode.
         var places = MemberPlaces(.reading)
         do throws(SystemError) {
             for group in groups { try places.join(group, connection, socket.descriptor) }

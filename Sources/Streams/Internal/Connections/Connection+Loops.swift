@@ -25,7 +25,7 @@ extension Connection {
 
     func leave(_ streams: LoopStreams, _ mode: RunLoop.Mode) {
         guard let group = streams.knownGroup(for: mode) else { return }
-        // The group may hold the last reference.
+        // The group may hold the last reference to the connection.
         withExtendedLifetime(self) {
             if let connecting {
                 connecting.leave(group, self)
@@ -34,7 +34,8 @@ extension Connection {
             }
             guard let timer else { return }
             streams.loop.remove(timer, forMode: mode)
-            // The common modes include modes that the connection may also be in individually.
+            // If `mode` is `.common`, the timer was also removed from common modes that the connection is in individually. So it is
+            // added again in all modes that the connection is still in.
             for mode in modes { streams.loop.add(timer, forMode: mode) }
         }
     }
@@ -46,7 +47,7 @@ extension Connection {
         settleLater()
     }
 
-    /// Schedules the connection to be settled at the end of the pass.
+    /// Schedules the connection to be settled, that is, a call of ``settle(_:)``, at the end of the pass.
     func settleLater() {
         guard let streams, !state.isUnsettled, !streams.hasEnded else { return }
         state.isUnsettled = true
@@ -60,7 +61,9 @@ extension Connection {
         return places.list.contains { $0.group.mode == mode || isCommon && $0.group.mode == .common }
     }
 
-    /// Records that the connection is no longer scheduled: it is in no mode, and is settled when it is added to one.
+    /// Records that the connection is no longer scheduled to be settled.
+    ///
+    /// The connection is in no mode. It is scheduled again when it is added to a mode.
     func settleWhenAdded() { state.isUnsettled = false }
 
     func settleAtPassEnd() {
@@ -94,7 +97,7 @@ extension Connection {
         }
         // Safe: the timer is invalidated before the connection is destroyed.
         let made = Timer(fireAt: next.instant, interval: .zero, repeats: false) { [unowned self] timer in
-            // A new date keeps the timer valid.
+            // Without a new date, a timer that does not repeat would now become invalid.
             timer.fireDate = .distantFuture
             state.timerMoment = .never
             self.streams?.updateTime()
@@ -106,8 +109,8 @@ extension Connection {
 
     /// Called when the timer has fired: a deadline has passed, or has moved to a later moment.
     func timerFired(at now: Moment) {
-        // Timers are served before descriptors in a pass, so the connection first receives the bytes that have arrived, because
-        // they end its idle time.
+        // Timers are served before descriptors in a pass, so bytes may have arrived that the connection has not received yet. It
+        // receives them first, because they end its idle time.
         if let next = state.nextDeadline(), next.moment <= now, next.cause == .timeout(.idle),
             !state.machine.isCalling, let streams
         {

@@ -1,7 +1,8 @@
 internal import Glibc
 internal import RunLoops
 
-// The reports of the loop, and the received bytes. The steps that follow from them are in `Connection+Settling`.
+// The connection's answers to the loop's reports of readiness, and the handling of received bytes. The steps that follow from them
+// are in `Connection+Settling`.
 
 extension Connection: StreamMember {
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
@@ -47,7 +48,9 @@ extension Connection: StreamMember {
         if code != 0 { state.machine.end(Connection.reason(code, "recv")) }
     }
 
-    /// Records the end of the peer's stream if no receiver is set, because then no receive would notice it.
+    /// Records the end of the peer's stream if no receiver is set.
+    ///
+    /// Without a receiver the connection reads nothing, so it would not notice the end otherwise.
     private func noteEnd() {
         guard case .none = handlers.receiver else { return }
         if !state.machine.isConnected || state.machine.isPaused || state.socket.holdsInput
@@ -139,7 +142,8 @@ extension Connection: StreamMember {
         }
     }
 
-    /// Gives bytes to the handler, after those that it has left unconsumed, and stores the bytes that it leaves this time.
+    /// Gives the handler the bytes that it has left unconsumed so far, followed by `bytes`, and stores the bytes that it leaves
+    /// now.
     private func deliver(_ bytes: RawSpan) -> Bool {
         if !state.input.isEmpty {
             state.input.append(bytes)
@@ -167,9 +171,11 @@ extension Connection: StreamMember {
         return handled
     }
 
-    /// Calls the handler with bytes, or with each frame in them, until no more are consumed.
+    /// Calls the handler of bytes with all bytes, or the handler of frames with each frame in them; wakes the task that reads.
     ///
-    /// - Returns: The number of bytes that were consumed, and true if the handler was called.
+    /// If a handler sets another receiver, that receiver gets the bytes that are left.
+    ///
+    /// - Returns: The number of bytes that were consumed, and true if a handler was called or a task reads the bytes.
     private func offer(_ bytes: RawSpan) -> (consumed: Int, handled: Bool) {
         var consumed = 0
         var handled = false
@@ -220,7 +226,10 @@ extension Connection: StreamMember {
         return (consumed, handled)
     }
 
-    /// True if the connection is still in the running mode, given the version of its places when it was in that mode.
+    /// True if the connection is still in the mode that the loop runs in.
+    ///
+    /// - Parameter version: The version of ``places`` at an earlier time, when the connection was in that mode.
+    /// - Returns: False also if the connection is in no mode.
     private func isInRunningMode(since version: Int) -> Bool {
         if places.version == version { return !places.isEmpty }
         return !places.isEmpty && streams?.loop.isIdleOrRuns(inOneOf: modes) ?? false

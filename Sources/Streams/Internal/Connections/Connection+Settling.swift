@@ -15,7 +15,7 @@ extension Connection {
             switch step {
             case .endOutput:
                 state.socket.endOutput()
-                // A filter may have a notice of the end to send.
+                // A filter may now have a notice to send that tells the peer of the end, such as close_notify of TLS.
                 send(now)
             case .close: closeSocket()
             case .call(let notice):

@@ -63,7 +63,7 @@ extension Connection {
         if frame == nil && reader.hasSeenEnd && isOpen {
             state.machine.didEndInput(isComplete: state.input.isEmpty)
         }
-        // The stored bytes may be fewer now, or the connection may have ended.
+        // If fewer bytes are stored now, the connection may receive again. If it has ended, its handler of the end is called.
         settleLater()
         return frame
     }
@@ -113,7 +113,7 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Stores the wait in the place from which it is woken.
+    ///   - begin: Stores the one-shot that it receives, which the event decides later to wake the task.
     func wait(isolation: isolated (any Actor)?, _ begin: (OneShot<WakeUp>) -> Void) async {
         let task = OneShot<WakeUp>()
         let news = await task.value(

@@ -5,14 +5,21 @@ internal import RunLoops
 /// Activity changes only a stored moment. The owner's timer is set for the earliest deadline known at that time. If the
 /// deadline has moved when the timer fires, the timer is set again. So sending or receiving a byte never changes a timer.
 struct ConnectionDeadlines {
-    /// The moment at which the making of the connection began, or at which a connected socket was taken over.
+    /// The moment from which ``Connection/Options/connectTimeout`` is counted.
+    ///
+    /// A connection makes this value anew when it is first added to a loop, so this is the moment of that addition.
     private let start: Moment
 
-    /// The last moment at which a byte was sent or received.
+    /// The moment from which ``Connection/Options/idleTimeout`` is counted.
+    ///
+    /// This is the last time that a byte was sent or received. Until then, it is the time that the connection was made or, for a
+    /// connection from an accepted or connected socket, was first added to a loop.
     private var lastActivity: Moment
 
-    /// The moment at which the kernel last accepted a byte while more were unsent, or first accepted none; nil while the write
-    /// time-out is not running.
+    /// The moment from which ``Connection/Options/writeTimeout`` is counted; nil while the write time-out is not running.
+    ///
+    /// This is the last time that the kernel accepted bytes and left others unsent. If the kernel has not accepted any of the
+    /// unsent bytes since they were written, it is the first time that the kernel refused them.
     private var lastProgress: Moment?
 
     /// The moment at which the connection began to wait for the peer's close.

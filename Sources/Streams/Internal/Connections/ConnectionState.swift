@@ -12,11 +12,15 @@ struct ConnectionState: ~Copyable {
     /// The scanner that cuts the input into frames for a handler; nil if there is no handler of frames.
     var scanner: FrameScanner?
 
-    /// True if the kernel accepted no more bytes at the last attempt; it reports when it accepts more.
+    /// True if the kernel accepted no more bytes at the last attempt.
+    ///
+    /// The kernel reports when it accepts bytes again.
     var isBlocked = false
     /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
     var isAboveMark = false
-    /// True if the connection was due to be served without a report during a run inside one of its handlers.
+    /// True if the connection had asked to be served, and its turn came during a run of the loop inside one of its own handlers.
+    ///
+    /// The connection could do nothing during that run, so it asks again once the handler has returned.
     var wasAsked = false
     /// The number of times that the receiver was set.
     var receiverVersion = 0

@@ -2,7 +2,7 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// The owner of a connected, non-blocking stream socket, or of none.
+/// The owner of at most one socket: a connected, non-blocking stream socket.
 ///
 /// If there is a filter, the connection receives and sends its bytes through the filter.
 struct StreamSocket: ~Copyable {

@@ -20,7 +20,7 @@ final class LoopStreams {
         /// The moment at which the clock was last read; no handler has been called since.
         var now = Moment.now()
 
-        /// The buffer that connections read into; nil while one of them uses it.
+        /// The buffer that connections read into; nil before the first read, and while a connection uses it.
         var buffer: [UInt8]?
     }
 
@@ -113,8 +113,8 @@ final class LoopStreams {
 
     /// Records that a connection has settled before the end of the pass.
     ///
-    /// Usually its handler has scheduled it just before. It is then the last in the list, and leaves no work for the end of the
-    /// pass.
+    /// Usually the connection's handler has scheduled the connection just before, so the connection is the last in the list. It is
+    /// then removed from the list, and leaves no work for the end of the pass.
     func didSettle(_ connection: Connection) {
         if state.value.unsettled.last === connection { state.value.unsettled.removeLast() }
     }
@@ -128,7 +128,7 @@ extension LoopStreams: DeferredWork {
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
         if state.value.unsettled.isEmpty { return }
-        // Connections that are added while these are settled are settled by the next call.
+        // Settling a connection can schedule other connections. The next call settles those.
         var taken: [Connection] = []
         swap(&taken, &state.value.unsettled)
         updateTime()

@@ -15,7 +15,9 @@ final class StreamGroup {
 
     private struct Slot {
         var member: (any StreamMember)?
-        /// Distinguishes the member that a report is for from a later member in the same slot.
+        /// The number of earlier members in the slot.
+        ///
+        /// The token of a member contains this number, so a report for an earlier member does not reach the present one.
         var generation: UInt32 = 0
         /// True while the member is in the queue of members to be served without a report.
         var isAsking = false
@@ -39,7 +41,7 @@ final class StreamGroup {
         input = ServedInput(set.descriptor, isSet: true, origin, in: streams.loop)
     }
 
-    /// The members as an inspector shows them.
+    /// One description for each member, as an inspector shows it.
     var memberParts: [InspectedPart] { lists.value.slots.compactMap { $0.member?.part } }
 
     var count: Int { lists.value.slots.count - lists.value.freeSlots.count }
@@ -123,7 +125,7 @@ extension StreamGroup: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
         streams.updateTime()
-        // Members that ask while these are served are served in the next pass.
+        // A member that asks from now on is served in the next pass.
         var rest = lists.value.asking.count
         while rest > 0, let token = lists.value.asking.first, budget.spend() {
             rest -= 1
@@ -143,7 +145,7 @@ extension StreamGroup: InputServer {
     }
 
     func didLeaveLoop() {
-        // If the group still has members, it has left the loop because the loop's thread ends.
+        // A group that still has members leaves the loop only because the loop's thread is ending.
         let members = lists.value.slots.compactMap { $0.member }
         lists.value.slots = []
         lists.value.freeSlots = []

@@ -31,7 +31,9 @@ extension ConnectionAttempt {
 }
 
 extension StreamGroup {
-    /// The members; those of the same kind that were made at the same place are added up.
+    /// The descriptions of the members, as an inspector shows them.
+    ///
+    /// Members of one kind that were made at the same place in the program share a description, which has the sums of their counts.
     var parts: [InspectedPart] {
         var sums: [String: InspectedPart] = [:]
         var order: [String] = []

@@ -39,7 +39,7 @@ struct MemberPlaces {
 
     var isEmpty: Bool { list.isEmpty }
 
-    /// The number of changes of the list.
+    /// The number of times that the list has changed.
     private(set) var version = 0
 
     func contains(_ group: StreamGroup) -> Bool { list.contains { $0.group === group } }
