@@ -1,5 +1,5 @@
-// Whole modules are exported first, then each name that Foundation has, too. A scoped export makes the unqualified name refer to
-// its type.
+// The first exports are of whole modules. The others are of single types whose names Foundation also has. Such a scoped export
+// makes the unqualified name, for example `Timer`, refer to the type that it exports.
 @_exported public import FoundationOverlay
 @_exported public import Notifications
 @_exported public import RunLoops

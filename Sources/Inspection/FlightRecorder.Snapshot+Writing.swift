@@ -24,8 +24,8 @@ extension FlightRecorder.Snapshot {
     /// - Parameters:
     ///   - descriptor: The descriptor of a file, pipe or socket, which the caller continues to own.
     ///   - format: The format.
-    /// - Throws: `SystemError` if the system refuses a write, for example because the disk is full. Bytes that were written before
-    ///   that remain.
+    /// - Throws: `SystemError` if the system refuses a write, for example because the disk is full. The file then keeps the bytes
+    ///   that were written before the error.
     public func write(to descriptor: CInt, as format: TraceFormat) throws(SystemError) {
         try descriptor.write(bytes(as: format))
     }

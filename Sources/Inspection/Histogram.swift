@@ -68,7 +68,7 @@ public struct Histogram: Codable, Hashable, Sendable {
         if bucket < 16 { return Int64(bucket) }
         let power = (bucket - 16) / 8 + 4
         let eighth = Int64((bucket - 16) % 8)
-        // The last bucket ends at the largest number.
+        // The upper end of the last bucket is `Int64.max`.
         return Int64(truncatingIfNeeded: (UInt64(8 + eighth + 1) << UInt64(power - 3)) - 1)
     }
 }

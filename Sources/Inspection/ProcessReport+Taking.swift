@@ -118,7 +118,7 @@ extension ProcessReport.Wait {
         }
     }
 
-    /// True if a wait leads back to a loop, through the waits of the loops that it waits for.
+    /// True if `wait` waits for `loop`, directly or through the waits of the loops that it waits for.
     private static func leads(from wait: WaitLook, to loop: RunLoop, in waits: [WaitLook]) -> Bool {
         var seen: Set<RunLoop> = []
         var ahead = wait.targets
@@ -132,7 +132,7 @@ extension ProcessReport.Wait {
 }
 
 extension FlightRecorder.Snapshot {
-    /// The innermost handler that a loop's thread is calling.
+    /// Returns the innermost handler that the thread of `loop` is calling; nil if there is none in the snapshot.
     fileprivate func call(of loop: RunLoop) -> FlightRecorder.Event? {
         guard let thread = threads.first(where: { $0.id == loop.threadID && !$0.hasEnded }) else {
             return nil

@@ -85,7 +85,9 @@ extension ProcessReport.Place {
 }
 
 extension Duration {
-    /// The nanoseconds, without fractions; `Int64.max` from 292 years on.
+    /// The duration in nanoseconds, without fractions.
+    ///
+    /// A duration of 292 years or more becomes `Int64.max`.
     package var wholeNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

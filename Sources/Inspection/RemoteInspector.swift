@@ -90,7 +90,9 @@ public final class RemoteInspector: Sendable {
         return try RemoteInspector.contents(of: file)
     }
 
-    /// The maximum number of bytes of an answer, in case the other process is not really an inspector.
+    /// The maximum number of bytes of an answer.
+    ///
+    /// The limit protects this process if the other process is not really an inspector.
     private static let mostBytes = 1 << 30
 
     /// Reads a file from its beginning.

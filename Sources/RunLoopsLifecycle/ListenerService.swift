@@ -62,8 +62,8 @@
         public func run() async throws {
             let end = OneShot<Void>()
             let (loop, host) = (host.loop, host)
-            // This closes the listener after a cancellation, even if the block below adds the listener to the loop only after its
-            // cancelled wait has ended.
+            // This closes the listener after a cancellation. The cancellation ends the wait below, but its block may still add the
+            // listener to the loop after that. The listener is then closed, too.
             defer { loop.perform { host.assumeIsolated { $0.close() } } }
             try await loop.performAndWait { try host.assumeIsolated { try $0.start(endingWith: end) } }
             await withGracefulShutdownHandler {

@@ -2,7 +2,8 @@
     public import RunLoops
     public import Tracing
 
-    // The context is bound around the block and nothing else, so that the handlers around it keep their own contexts.
+    // The context is the current one only while the block itself runs, so that the handlers around the block keep their own
+    // contexts.
 
     extension RunLoop {
         /// Performs a block on the loop's thread with a context, and returns at once.

@@ -46,7 +46,7 @@ public struct TLSIdentity: Sendable {
 ///
 /// > Thread safety: a value, which may be shared between threads.
 public struct TLSTrust: Sendable {
-    /// The certificates; nil for those of the issuers of the system.
+    /// The certificates of the issuers; nil for the issuers that the system trusts.
     let handle: TrustHandle?
 
     private init(handle: TrustHandle?) { self.handle = handle }

@@ -12,21 +12,21 @@ public import RunLoops
 /// The bridge serves the default mode of each loop while the other loop runs in a common mode. Neither loop polls: an idle thread
 /// is not woken.
 ///
-/// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. It is an input of
-/// both loops, so no run ends because its mode has no inputs.
+/// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. The bridge is an
+/// input of both loops, so no run of either loop ends because its mode has no inputs.
 ///
-/// `@safe`: the link to Foundation's loop is used on the bridge's thread only, and only until it is ended, which happens once.
+/// `@safe`: only the bridge's thread uses the link to Foundation's loop. The link is ended once, and is not used after that.
 ///
 /// > Thread safety: only the thread that made the bridge.
 @safe
 public final class LoopBridge {
-    /// A run on the thread's stack.
+    /// A run of one of the two loops that has begun on the thread and has not ended.
     private enum Run {
         case ours
         case foundations
-        /// A run of Foundation's loop that the bridge makes, and that does not wait.
+        /// A run of Foundation's loop that the bridge itself begins. It does not wait.
         case poll
-        /// A run of our loop that the bridge makes, and that does not wait.
+        /// A run of our loop that the bridge itself begins. It does not wait.
         case guestPass
     }
 
@@ -40,13 +40,13 @@ public final class LoopBridge {
     private let anchor = ManualSource {}
     /// The source that watches the epoll set of Foundation's loop; nil unless our loop sleeps on behalf of both loops.
     private var source: DescriptorSource?
-    /// True while Foundation's loop waits for both loops.
+    /// True while Foundation's loop also watches our loop, so that work for either loop ends its wait.
     private var watchesGuest = false
     /// The runs on the thread's stack, the innermost one last.
     private var runs: [Run] = []
-    /// True if the next run of Foundation's loop is one that the bridge makes.
+    /// True if the bridge itself begins the next run of Foundation's loop.
     private var beginsPoll = false
-    /// True if the next run of our loop is one that the bridge makes.
+    /// True if the bridge itself begins the next run of our loop.
     private var beginsGuestPass = false
 
     /// Connects the loops of the calling thread.
@@ -102,7 +102,8 @@ public final class LoopBridge {
             _ = runs.popLast()
             watch()
         case UInt(RUNLOOPS_FOUNDATION_BEFORE_WAITING):
-            // Work that has arrived since the sources were served is served before the wait.
+            // If work for our loop has arrived since the sources were served, Foundation's loop is woken, so that this work is
+            // served before the wait.
             if mayServeGuest, guest.prepare(), let link = unsafe link {
                 unsafe runloops_foundation_wake(link)
             }
@@ -113,8 +114,10 @@ public final class LoopBridge {
         }
     }
 
-    /// True if the innermost run is one of Foundation's loop and no run of our loop is on the stack, because such a run waits for
-    /// its handler to return.
+    /// True if the bridge may serve our loop.
+    ///
+    /// The innermost run must be one of Foundation's loop, and no run of our loop may be on the stack. A run of our loop that is on
+    /// the stack is calling a handler, and continues only when that handler returns.
     private var mayServeGuest: Bool {
         runs.last == .foundations && !runs.contains(.ours) && !runs.contains(.guestPass)
     }
@@ -147,7 +150,7 @@ public final class LoopBridge {
         for _ in 0..<64 {
             beginsPoll = true
             let hasMore = runloops_foundation_poll()
-            // If Foundation's loop has nothing to serve, it begins no run, so the flag is still set.
+            // If Foundation's loop has nothing to serve, it begins no run, and the flag is still set. It is cleared here.
             beginsPoll = false
             if !hasMore { return }
         }
@@ -156,9 +159,11 @@ public final class LoopBridge {
 
     // MARK: - Waiting
 
-    /// Makes the loop that waits watch the other loop, and ends the watch in the other direction.
+    /// Makes the loop that will wait watch the other loop, so that it waits for both.
     ///
-    /// Both directions at the same time are impossible: the kernel allows no cycle of epoll sets.
+    /// The loop that will wait is that of the innermost run that the bridge did not begin itself, or Foundation's if there is no
+    /// run. If the other loop watches this one, that watch ends first. The two loops cannot watch each other at the same time,
+    /// because the kernel allows no cycle of epoll sets.
     private func watch() {
         guard let link = unsafe link else { return }
         let isOurs = runs.last == .ours || runs.last == .poll

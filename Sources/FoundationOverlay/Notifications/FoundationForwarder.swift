@@ -8,15 +8,17 @@ internal import class Notifications.NotificationCenter
 /// Posts the notifications of Foundation's default center in the default center of this package.
 ///
 /// The forwarding of a name begins when the program first uses it as one of Foundation's names. The forwarding of all names begins
-/// when the program first registers an observer of every name. One observer of every name for both cases would be simpler, but then
-/// Foundation's center ends the program when a typed message is posted there.
+/// when the program first registers an observer of every name. A single observer of every name for both cases would be simpler.
+/// But if Foundation's center has such an observer, it ends the program when a typed message is posted there.
 ///
-/// Nothing is forwarded automatically in the other direction, so that no notification comes back.
+/// Nothing is forwarded automatically in the other direction, so no notification comes back to the center that it came from.
 final class FoundationForwarder: Sendable {
     static let shared = FoundationForwarder()
 
     private struct State {
-        /// The names that have an observer of their own, which the observer of every name skips.
+        /// The names for which an observer of the single name forwards.
+        ///
+        /// The observer of every name skips these names, so that their notifications are not forwarded twice.
         var names: Set<String> = []
         var forwardsAll = false
     }

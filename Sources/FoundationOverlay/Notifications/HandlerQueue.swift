@@ -3,7 +3,9 @@ internal import Notifications
 
 internal import struct Notifications.Notification
 
-/// The calls of handlers whose observers have an operation queue; the post waits for each call.
+/// Calls the handlers of observers that have an operation queue.
+///
+/// The thread that posts a notification waits for each call.
 enum HandlerQueue {
     /// Calls a handler in an operation of a queue, and waits until it has returned.
     ///
@@ -29,8 +31,9 @@ enum HandlerQueue {
             in: .main)
     }
 
-    /// True on the main thread and, if the program has given up that thread, as with `dispatchMain()`, in blocks of the main
-    /// dispatch queue on any other thread.
+    /// True if the caller is on the main thread, or in a block of the main dispatch queue.
+    ///
+    /// If the program has given up the main thread, for example with `dispatchMain()`, such a block runs on another thread.
     private static var isMain: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
     }

@@ -3,10 +3,10 @@ public import Notifications
 
 public import struct Notifications.Notification
 
-/// Foundation's type of names, as the operand of a comparison.
+/// Foundation's type of notification names, as an operand of the comparisons with a name of this package.
 ///
-/// The comparisons are generic, so that an operand such as `.init("name")` is a name of this package, and so that no operand is
-/// compared as `AnyHashable`, for which names of two types always differ.
+/// The comparisons are generic for two reasons. The compiler then takes an operand such as `.init("name")` as a name of this
+/// package. And it does not convert the operands to `AnyHashable`: as values of that type, names of two types always differ.
 public protocol FoundationNotificationName: RawRepresentable<String> {}
 
 extension Foundation.NSNotification.Name: FoundationNotificationName {}

@@ -102,8 +102,8 @@ extension NotificationCenter {
         if type(of: object) is AnyClass {
             return ObserverToken(addUnownedObserver(forName: name, object: identity, using: handler))
         }
-        // The identity of a value lives as long as the handler. The identity of an instance is the instance itself, which is not
-        // kept alive.
+        // `object` is a value here, and the handler keeps `identity` alive, which stands for the value. An instance of a class
+        // stands for itself, and the code above does not keep it alive.
         return ObserverToken(
             addUnownedObserver(forName: name, object: identity) { notification in
                 withExtendedLifetime(identity) { handler(notification) }

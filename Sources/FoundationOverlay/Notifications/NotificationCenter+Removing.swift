@@ -34,7 +34,7 @@ extension NotificationCenter {
             sender: sender.map { ObjectIdentifier($0) })
     }
 
-    /// Ends the observation of a token, or an observer's observations of a name that has Foundation's type.
+    /// Ends the observation of a token, or an observer's observations of one of Foundation's names.
     ///
     /// - Parameters:
     ///   - observer: The token that `addObserver` has returned, or the object that was registered.

@@ -11,7 +11,7 @@ final class NotificationContents: @unchecked Sendable {
 
     /// The identity by which the object is compared.
     ///
-    /// The identity of a value lives as long as the notification, so that an equal value gets the same identity.
+    /// If the object is a value, the notification keeps this identity alive, so that an equal value gets the same identity.
     private let identity: (any AnyObject & Sendable)?
 
     init(object: Any?, userInfo: [AnyHashable: Any]?, identity: (any AnyObject & Sendable)?) {

@@ -45,7 +45,7 @@ extension NotificationQueue {
     ///
     /// - Parameters:
     ///   - notification: The notification to compare with.
-    ///   - coalesceMask: The bits of a mask.
+    ///   - coalesceMask: The raw value of a `NotificationCoalescing`: the properties that two notifications must share to match.
     ///
     /// > Thread safety: any thread.
     @_disfavoredOverload

@@ -2,18 +2,19 @@ internal import Foundation
 internal import RunLoops
 internal import Synchronization
 
-/// Finds the object whose identity stands for the object of a notification when it is compared.
+/// Finds an object that stands for the object of a notification, which may be a value of any type.
 ///
-/// An instance of a class stands for itself. Equal hashable values share one object, as long as a notification or an observation
-/// holds it. Any other value is equal to no value.
+/// Two objects of notifications are equal if the same object stands for both. An instance of a class stands for itself. Equal
+/// hashable values share one object for as long as a notification or an observation holds it. A value that is not hashable gets an
+/// object of its own, so it is equal to no value.
 enum ObjectIdentity {
-    /// The identities of the values in use.
+    /// The objects that stand for the values in use, by value.
     private static let identities = Mutex<[ComparedValue: WeakReference]>([:])
 
-    /// Returns the object whose identity is compared.
+    /// Returns the object that stands for an object of a notification.
     ///
-    /// - Parameter object: An object or a value; nil for none.
-    /// - Returns: The object, which the caller must keep alive as long as its identity is compared; nil for none.
+    /// - Parameter object: An instance of a class or a value; nil for none.
+    /// - Returns: The object; nil for none. The caller must keep it alive for as long as its identity is compared.
     static func of(_ object: Any?) -> (any AnyObject & Sendable)? {
         guard let object else { return nil }
         if type(of: object) is AnyClass { return instance(object) }
@@ -23,8 +24,7 @@ enum ObjectIdentity {
 
     /// Returns the instance of a class as a reference.
     ///
-    /// This does not cast to `AnyObject`, because such a cast looks for a boxed value first, which takes longer than the rest of a
-    /// post.
+    /// This does not cast to `AnyObject`. Such a cast first looks for a boxed value, and that takes longer than the rest of a post.
     private static func instance(_ object: Any) -> any AnyObject & Sendable {
         // Safe: the container of an instance of a class begins with the reference, and `Sendable` has no representation. The core
         // uses only the identity of the reference, and calls none of its members.
@@ -34,7 +34,7 @@ enum ObjectIdentity {
         }
     }
 
-    /// Returns the identity of a value, which is the same one for every equal value.
+    /// Returns the object that stands for a value, and for every equal value.
     private static func identity(of value: ComparedValue) -> ValueIdentity {
         // The lock is held while the value's own code hashes and compares it, as with any dictionary that a lock guards.
         identities.withLock { identities in
@@ -45,9 +45,12 @@ enum ObjectIdentity {
         }
     }
 
-    /// Removes a value whose identity is being destroyed, unless the value has received another identity meanwhile.
+    /// Removes the entry of a value whose `ValueIdentity` is being destroyed.
+    ///
+    /// If an equal value has received a new `ValueIdentity` meanwhile, the entry stays.
     fileprivate static func forget(_ value: ComparedValue) {
-        // `living` is held until the lock is free: it may be the last reference by then, and its release calls this method.
+        // `living` is held until the lock is free. By then it may be the last reference, and its release calls this method again,
+        // which takes the lock.
         let living = identities.withLock { identities in
             let living = identities[value]?.sendable
             if living == nil { identities[value] = nil }
@@ -64,7 +67,9 @@ private struct ComparedValue: Hashable, @unchecked Sendable {
     let value: AnyHashable
 }
 
-/// The object that stands for all values that are equal to its value; without a value, for a value that is equal to no other.
+/// The object that stands for `value` and all values that are equal to it.
+///
+/// If `value` is nil, the object stands for a single value that is not hashable.
 private final class ValueIdentity: Sendable {
     private let value: ComparedValue?
 

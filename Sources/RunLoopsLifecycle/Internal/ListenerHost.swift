@@ -28,9 +28,9 @@
             self.listener = listener
         }
 
-        /// Begins to accept.
+        /// Begins to accept connections.
         ///
-        /// - Parameter end: Decided when the loop's thread ends.
+        /// - Parameter end: The value to decide when the loop's thread ends.
         /// - Throws: `SystemError` if the kernel refuses to watch the socket.
         func start(endingWith end: OneShot<Void>) throws {
             guard !hasStarted, let listener else {
@@ -47,7 +47,7 @@
 
         /// Closes the listener.
         ///
-        /// - Parameter end: Decided when the listener's last connection has ended.
+        /// - Parameter end: The value to decide when the listener's last connection has ended.
         func shutDown(endingWith end: OneShot<Void>) {
             guard let listener else { return }
             self.listener = nil

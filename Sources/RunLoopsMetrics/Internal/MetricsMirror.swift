@@ -26,7 +26,9 @@
         private var secondsCounters: [Key: FloatingPointCounter] = [:]
         private var meters: [Key: Meter] = [:]
         private var timers: [Key: CoreMetrics.Timer] = [:]
-        /// The counts at the last update, of loops that had not ended.
+        /// The counts at the last update.
+        ///
+        /// Only loops that had not ended by then have an entry.
         private var counted: [Source: Int64] = [:]
 
         init(_ factory: any MetricsFactory) { self.factory = factory }
@@ -47,7 +49,8 @@
                     for sample in family.samples { count(sample, of: family, before: before) }
                 }
             }
-            // The meters of a loop that did not answer are kept, because the loop still has its ports.
+            // A report has no ports of a loop that did not answer. The meters of such a loop are kept, because its ports still
+            // exist.
             let silent = Set(report.loops.filter { $0.details == nil }.map(\.metricsLabel))
             for (key, meter) in meters where !shown.contains(key) && !silent.contains(key.labels[0]) {
                 meter.destroy()
@@ -61,7 +64,8 @@
             let source = Source(name: family.name, threadID: sample.threadID)
             counted[source] = sample.value
             let labels = sample.labels.map { ($0.name, $0.value) }
-            // If the value is less than before, it is that of another loop, whose thread has the ID of a thread that has ended.
+            // If the value is less than before, it belongs to a newer loop, whose counts began at zero. The thread of the earlier
+            // loop has ended, and the kernel has given the ID of that thread to the thread of the newer loop.
             let earlier = before[source] ?? 0
             let growth = sample.value < earlier ? sample.value : sample.value - earlier
             if family.kind == .secondsCounter {

@@ -29,7 +29,8 @@
 
         /// Passes the counts of all loops, and the events since the last update, to swift-metrics.
         func update() {
-            // The report is made without the recorder, which it would summarize; a snapshot of the recorder is taken below.
+            // The report is made without the recorder, because the summary of the recording is not needed. The events are read from
+            // a snapshot below.
             let report = ProcessReport()
             mirror.show(report)
             guard let recorder else { return }

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// A bounded wait for events from outside of a simulation, while none of the simulation's threads can continue.
+/// A wait of limited length for an event from outside of a simulation, while none of the simulation's threads can continue.
 ///
-/// A thread outside of the simulation may still send a message, and a task may still run. So the simulation waits for a while on
-/// the system's clock.
+/// A thread outside of the simulation may still send a message, and a task may still run. So the simulation waits for some time,
+/// which it measures with the system's clock.
 struct Patience {
     private let length: Duration
     private var end: ContinuousClock.Instant?

@@ -18,8 +18,8 @@ extension Schedule {
         return ThreadDriver(
             name: name, now: { self.now },
             wait: { deadline, _, isOver in
-                // The turn in which the thread begins to wait counts as work. A later turn that only finds that the wait is not
-                // over does not count.
+                // The turn in which the thread begins to wait is reported as work. A later turn, which only finds that the wait is
+                // not over, is reported as waiting.
                 var answer = SimulatedThread.Answer.worked
                 while !isOver() && self.now < deadline {
                     thread.giveBack(answer)

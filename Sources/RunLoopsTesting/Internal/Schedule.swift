@@ -66,7 +66,7 @@ final class Schedule: Sendable {
         ThreadDriver.current?.end()
     }
 
-    /// Ends the program unless it is called on the body's thread and outside of handlers.
+    /// Ends the program unless the caller is on the body's thread and outside of handlers.
     func requireBody(_ member: StaticString) {
         if state.withLock({ $0.loop })?.isCurrent != true {
             fatalError("\(member): called on another thread than the body's; call it on the body's thread")
@@ -125,8 +125,9 @@ final class Schedule: Sendable {
                 return state.hasSettled
             }
             if hasSettled { return }
-            // The body's loop has no inputs, but another thread can add one. If the run was stopped instead, only that one run has
-            // ended, so the loop runs again.
+            // If the result is `finished`, the body's loop has no inputs, but another thread may still add one. So the other
+            // threads run before this method returns. With any other result, a handler has stopped this one run, and the loop
+            // runs again.
             if result == .finished && !letAnotherRun() { return }
         }
     }
@@ -147,7 +148,10 @@ final class Schedule: Sendable {
         return false
     }
 
-    /// Runs other threads, and moves the clock, in place of a sleep or wait of the body's thread.
+    /// Runs other threads and moves the clock until `isOver` returns true or the clock has reached `deadline`.
+    ///
+    /// The body's thread calls this instead of sleeping or waiting. If the body's loop would sleep during ``settle(in:)`` and no
+    /// other thread can continue, this does not move the clock, but stops the loop and returns.
     func wait(_ deadline: ContinuousClock.Instant, _ place: ThreadDriver.Place, _ isOver: () -> Bool) {
         var patience = Patience(self.patience)
         while !isOver() && now < deadline {

@@ -1,9 +1,9 @@
 internal import CSecureStreams
 internal import RunLoops
 
-/// The settings of streams in OpenSSL.
+/// A context of OpenSSL, which contains the settings of TLS streams.
 ///
-/// Each filter holds this object, so that the object outlives the filter's stream.
+/// Each filter holds this object, so that the context outlives the filter's stream.
 ///
 /// > Thread safety: any thread; nothing changes it once it is made.
 @safe
@@ -92,12 +92,14 @@ final class SessionStore: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Removes and returns the session of a server, because a session is offered only once.
+    /// Removes the session of a server from the store, and returns it.
+    ///
+    /// The session is removed because a client offers each session only once.
     func take(_ name: String) -> SessionHandle? { sessions.withLock { $0.removeValue(forKey: name) } }
 
     /// Stores a session, in place of an earlier one of the same server.
     ///
-    /// If the store was full, the session of any other server is discarded.
+    /// If the store then has more than `limit` sessions, it discards the session of an arbitrary other server.
     func keep(_ session: SessionHandle, for name: String) {
         let released = sessions.withLock { sessions in
             var released = [sessions.updateValue(session, forKey: name)]
@@ -108,7 +110,7 @@ final class SessionStore: Sendable {
             }
             return released
         }
-        // The sessions are released outside the lock.
+        // The removed sessions are released here, outside the lock.
         withExtendedLifetime(released) {}
     }
 }

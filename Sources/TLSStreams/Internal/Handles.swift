@@ -1,6 +1,6 @@
 internal import CSecureStreams
 
-// The objects of C, each with one owner that frees it.
+// The classes that own objects of OpenSSL. Each frees its object when it is destroyed.
 
 /// An identity in OpenSSL.
 ///
@@ -51,7 +51,7 @@ final class TrustHandle: Sendable {
 /// > Thread safety: one thread at a time: the thread that has taken the session from its store.
 @safe
 final class SessionHandle: Sendable {
-    /// Safe: OpenSSL counts references with atomics; only one stream offers a session.
+    /// Safe: OpenSSL counts references with atomics, and only one stream offers this session.
     nonisolated(unsafe) let pointer: UnsafeMutableRawPointer
 
     init(_ pointer: UnsafeMutableRawPointer) { unsafe self.pointer = pointer }

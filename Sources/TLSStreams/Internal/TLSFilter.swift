@@ -5,8 +5,8 @@ internal import Streams
 
 /// TLS between a connection and its socket.
 ///
-/// OpenSSL reads from the socket, and writes into memory, from which all encrypted bytes are sent together. It never calls the
-/// connection, and the connection calls its handlers when OpenSSL has returned.
+/// OpenSSL reads from the socket. It does not write to the socket but into memory, and the filter sends all encrypted bytes in that
+/// memory together. OpenSSL never calls the connection, and the connection calls its handlers only when OpenSSL has returned.
 ///
 /// > Thread safety: the thread of the connection only.
 @safe
@@ -28,13 +28,17 @@ final class TLSFilter: StreamFilter {
 
     private(set) var holdsInput = false
 
-    /// The end of the peer's stream, or the failure, that follows the bytes received so far.
+    /// The end of the peer's stream, or the failure to receive more; nil before that.
+    ///
+    /// The connection gets it after the bytes that were received before.
     private var end: StreamReceipt?
 
     /// True if this side has ended its stream.
     private var hasEnded = false
 
-    /// True after a failure: an alert may then wait to be sent.
+    /// True after a failure.
+    ///
+    /// An alert to the peer may then wait to be sent.
     private var hasFailed = false
 
     /// Makes a server's filter.
@@ -82,7 +86,8 @@ final class TLSFilter: StreamFilter {
         guard let stream = unsafe stream else { return .waits(isBlocked: false) }
         var status = unsafe runloops_tls_shake_hands(stream)
         if case .failed(let reason) = flush() {
-            // The peer may have sent an alert before it closed its socket.
+            // Nothing can be sent, but the peer may have sent an alert before it closed its socket. Another step of the hand-shake
+            // reads the alert, which is a better reason than the failure to send.
             if status == runloops_tls_waits { status = unsafe runloops_tls_shake_hands(stream) }
             if status == runloops_tls_waits || status == runloops_tls_done { return .failed(reason) }
         }
@@ -90,7 +95,8 @@ final class TLSFilter: StreamFilter {
         case runloops_tls_done:
             let details = unsafe TLSDetails(stream)
             self.details = details
-            // With TLS 1.3, a session is resumed only once, and the server sends a new one.
+            // With TLS 1.2, the resumed session returns to the store. With TLS 1.3, a session is resumed only once, and the server
+            // sends a new one.
             if details.isResumed && details.version == .tls12, let resumption, let offered {
                 resumption.sessions.keep(offered, for: resumption.name)
             }
@@ -165,8 +171,9 @@ final class TLSFilter: StreamFilter {
         if sent > 0 { return .bytes(0) }
         if sent == 0 { return .blocked }
         unsafe runloops_tls_discard(stream)
-        // If a failure is still to be returned, it is a better reason than the failure to send its alert. A peer that has closed
-        // its socket needs no notice of the end.
+        // The bytes cannot be sent. If `receive(into:)` still has a failure to return, this one is not reported: it concerns only
+        // the alert, and the other one is the better reason. After the end of this side's stream it is not reported either: a peer
+        // that has closed its socket needs no notice of that end.
         if case .failed = end { return .bytes(0) }
         return hasEnded ? .bytes(0) : .failed(alert() ?? Connection.reason(code, "send"))
     }

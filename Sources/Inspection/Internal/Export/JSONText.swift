@@ -54,7 +54,9 @@ struct JSONText {
             + String(repeating: "0", count: 3 - decimals.count) + decimals
     }
 
-    /// Begins a new line, which has no meaning in JSON, so that a long text is readable.
+    /// Begins a new line, so that a long text is readable.
+    ///
+    /// The line break has no meaning in JSON.
     mutating func newLine() { text += "\n" }
 
     private mutating func separate() {

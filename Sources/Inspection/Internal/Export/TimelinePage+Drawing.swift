@@ -10,7 +10,7 @@ extension TimelinePage {
         const view = { from: 0, to: data.length };
         let chosen = null, gutter = 150;
 
-        // Lanes, one below the other, and the two ends of each arrow.
+        // Each thread gets its place, one below the other, and each arrow gets the items at its two ends.
         const flows = new Map();
         let height = axis;
         for (const thread of data.threads) {
@@ -110,7 +110,8 @@ extension TimelinePage {
               draw.fill();
               continue;
             }
-            // Slices that are narrower than a pixel are painted once for each pixel, unless they are slow.
+            // Of the slices that are not wider than a pixel, only the first in each pixel is painted. A slow slice is always
+            // painted.
             if (length <= 1 && drawnTo[item[DEPTH]] >= from + 0.5 && !isSlow(item)) continue;
             drawnTo[item[DEPTH]] = from + length;
             draw.fillRect(from, top, length, row - 2);

@@ -69,8 +69,10 @@ struct TimelinePage {
         }
     }
 
-    /// Writes an item as an array: start, length or -1, depth, kind, title, place of a handler or -1, wait or -1, flow or an empty
-    /// string, particulars.
+    /// Writes an item as an array: start, length, depth, kind, title, place, wait, flow, and then the particulars.
+    ///
+    /// The length is -1 for an instant, the place is -1 if the item is not a handler, and the wait is -1 if there was none. The
+    /// flow is an empty string if no arrow belongs to the item.
     private static func write(
         _ item: Trace.Item, _ begin: Int64, _ texts: inout Texts, _ json: inout JSONText
     ) {
@@ -96,7 +98,9 @@ struct TimelinePage {
         }
     }
 
-    /// The texts of a page, each with its number.
+    /// The texts of a page, each of them once.
+    ///
+    /// The items refer to a text by its number.
     private struct Texts {
         private(set) var all: [String] = []
         private var numbers: [String: Int] = [:]

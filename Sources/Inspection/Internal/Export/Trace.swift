@@ -54,8 +54,9 @@ struct Trace {
         self.threads = threads
     }
 
-    /// Numbers the arrows in the order of their posts, and gives each post and the handlers of its message the number of their
-    /// arrow.
+    /// Numbers the arrows, each of which leads from a post to the handlers of its message.
+    ///
+    /// The numbers follow the order of the posts in `threads`. The post and its handlers get the number of their arrow as `flow`.
     private static func connect(_ threads: inout [Lane]) {
         let items = threads.flatMap(\.items)
         let handlers = Set(items.filter { $0.end != nil }.compactMap(\.event.flow))

@@ -1,9 +1,11 @@
 internal import MessagePorts
 internal import RunLoops
 
-/// The questions that an inspector answers, by the number that a request carries.
+/// The questions that an inspector answers.
 ///
-/// An answer is a file in memory. A refusal carries no descriptor, but a text in its bytes.
+/// The raw value of a question is the ID of the request that asks it. The reply carries the descriptor of a file in memory, which
+/// contains the answer. If the inspector refuses to answer, the reply carries no descriptor, and its bytes are a text with the
+/// reason.
 enum InspectorQuestion: UInt32, CaseIterable {
     case report = 1
     case perfetto
@@ -43,7 +45,7 @@ struct InspectorService: Sendable {
             let file = try file(for: id)
             try? message.reply(id: id, descriptors: [file.descriptor])
         } catch {
-            // If the other process has ended, the answer is lost, which affects only that process.
+            // The errors of both replies are ignored. If the other process has ended, no process needs the answer.
             try? message.reply(Array("\(error)".utf8))
         }
     }
