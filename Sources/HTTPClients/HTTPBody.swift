@@ -56,7 +56,7 @@ public struct HTTPBody: AsyncSequence {
         {
             while true {
                 if let bytes = reader.take() { return bytes }
-                if let result = reader.transfer.state.result {
+                if let result = reader.transfer.contents.state.result {
                     if let error = result { throw error }
                     return nil
                 }

@@ -126,7 +126,7 @@ extension HTTPClient {
             if let response = reader.transfer.response {
                 return Answer(response: response, body: HTTPBody(reader: reader))
             }
-            if case .some(.some(let error)) = reader.transfer.state.result { throw error }
+            if case .some(.some(let error)) = reader.transfer.contents.state.result { throw error }
             await reader.wait(isolation: #isolation)
         }
     }

@@ -103,7 +103,7 @@ public final class HTTPClient {
     }
 
     /// The number of transfers that have not ended.
-    public var transferCount: Int { transferSet.active.count }
+    public var transferCount: Int { transferSet.contents.active.count }
 
     /// True until the client is invalidated, or the thread of its loop ends.
     public var isValid: Bool { transferSet.isValid }

@@ -14,7 +14,9 @@ extension HTTPTransfer {
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         requireOwnThread("HTTPTransfer.write")
-        guard let stream = stream("HTTPTransfer.write"), let transferSet else { return false }
+        guard let stream = stream("HTTPTransfer.write"), let transferSet = contents.transferSet else {
+            return false
+        }
         let mayGoOn = stream.append(bytes)
         transferSet.uploadHasMore(self)
         return mayGoOn
@@ -25,7 +27,9 @@ extension HTTPTransfer {
     /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
     public func endBody() {
         requireOwnThread("HTTPTransfer.endBody")
-        guard let stream = stream("HTTPTransfer.endBody"), let transferSet else { return }
+        guard let stream = stream("HTTPTransfer.endBody"), let transferSet = contents.transferSet else {
+            return
+        }
         stream.end()
         transferSet.uploadHasMore(self)
     }
@@ -37,19 +41,19 @@ extension HTTPTransfer {
     /// - Parameter handler: Called each time that this happens, with the transfer.
     public func onDrained(_ handler: @escaping (HTTPTransfer) -> Void) {
         requireOwnThread("HTTPTransfer.onDrained")
-        if transferSet != nil { handlers.drained = handler }
+        if contents.transferSet != nil { contents.handlers.drained = handler }
     }
 
     /// The number of written bytes that the transfer has not begun to send.
     public var unsentByteCount: Int {
-        upload?.stream?.count ?? 0
+        contents.upload?.stream?.count ?? 0
     }
 
     /// True from the write that makes the unsent bytes exceed the mark until a writer may continue.
-    var isAboveMark: Bool { upload?.stream?.isAboveMark ?? false }
+    var isAboveMark: Bool { contents.upload?.stream?.isAboveMark ?? false }
 
     private func stream(_ member: StaticString) -> UploadStream? {
-        if let stream = upload?.stream { return stream }
+        if let stream = contents.upload?.stream { return stream }
         if case .stream = request.body { return nil }
         misuse(
             "\(member): the body of the request is not a stream; set it to .stream(count:) before the start")

@@ -15,36 +15,50 @@ public final class HTTPTransfer {
     /// The request.
     public let request: HTTPRequest
 
-    /// The header of the answer; nil until it is complete.
-    public internal(set) var response: HTTPResponse?
+    let origin: SourceLocation
 
-    /// The set of the client's transfers; nil after this transfer has ended or was cancelled.
-    var transferSet: TransferSet?
-    /// libcurl's handle; nil before the handle is made, and after it was released.
-    var handle: OpaquePointer?
-    /// The index in the set's `active`; -1 if the transfer is not there.
-    var place = -1
-    /// True while the transfer is in the queue of the transfers that have something to deliver.
-    var isQueued = false
-    /// True while the transfer waits for its turn to begin or to continue.
-    var awaitsTurn = false
-
-    var state = TransferState()
-    var header = HeaderBlock()
-    /// The number of answers that have redirected the request.
-    var redirects = 0
-    /// The received bytes that are not yet delivered to a handler or a task.
-    var inbox: [UInt8] = []
-    /// True while libcurl holds received bytes back, until the transfer is resumed.
-    var isHeld = false
-    var upload: Upload?
-    /// The error with which a callback has refused to continue; nil if no callback has refused.
-    var failure: HTTPClientError?
-    var idle = IdleWatch()
-    var handlers = Handlers()
+    /// The storage of ``contents``.
+    ///
+    /// A request changes the contents some thirty times, so they are stored without exclusivity checks; see `ExclusivityUnchecked`.
+    /// Each change is complete whenever code of the user can run.
+    private let storage: ExclusivityUnchecked<Contents>
     /// The reader of a task that reads the answer; nil if handlers receive it.
     weak var reader: BodyReader?
-    let origin: SourceLocation
+
+    /// The values that change during a transfer.
+    @safe
+    struct Contents {
+        /// The set of the client's transfers; nil after this transfer has ended or was cancelled.
+        var transferSet: TransferSet?
+        /// libcurl's handle; nil before the handle is made, and after it was released.
+        var handle: OpaquePointer?
+        /// The index in the set's `active`; -1 if the transfer is not there.
+        var place = -1
+        /// True while the transfer is in the queue of the transfers that have something to deliver.
+        var isQueued = false
+        /// True while the transfer waits for its turn to begin or to continue.
+        var awaitsTurn = false
+
+        var state = TransferState()
+        var header = HeaderBlock()
+        /// The header of the answer; nil until it is complete.
+        var response: HTTPResponse?
+        /// The number of answers that have redirected the request.
+        var redirects = 0
+        /// The received bytes that are not yet delivered to a handler or a task.
+        var inbox: [UInt8] = []
+        /// The number of bytes of the answer's body that were received, after decompression.
+        var receivedByteCount = 0
+        /// True while libcurl holds received bytes back, until the transfer is resumed.
+        var isHeld = false
+        var upload: Upload?
+        /// The error with which a callback has refused to continue; nil if no callback has refused.
+        var failure: HTTPClientError?
+        var idle = IdleWatch()
+        var handlers = Handlers()
+
+        init(_ transferSet: TransferSet) { self.transferSet = transferSet }
+    }
 
     /// The handlers that the user has set.
     struct Handlers {
@@ -54,14 +68,22 @@ public final class HTTPTransfer {
         var end: ((HTTPTransfer, HTTPClientError?) -> Void)?
     }
 
-    /// The number of bytes of the answer's body that were received, after decompression.
-    public internal(set) var receivedByteCount = 0
-
     init(_ request: HTTPRequest, _ transferSet: TransferSet, _ origin: SourceLocation) {
         self.request = request
-        self.transferSet = transferSet
         self.origin = origin
+        storage = ExclusivityUnchecked(Contents(transferSet))
     }
+
+    var contents: Contents {
+        @inline(__always) _read { yield storage.value }
+        @inline(__always) _modify { yield &storage.value }
+    }
+
+    /// The header of the answer; nil until it is complete.
+    public var response: HTTPResponse? { contents.response }
+
+    /// The number of bytes of the answer's body that were received, after decompression.
+    public var receivedByteCount: Int { contents.receivedByteCount }
 
     // MARK: - Handlers
 
@@ -73,7 +95,7 @@ public final class HTTPTransfer {
     /// - Parameter handler: Called at most once, with the transfer and the header.
     public func onResponse(_ handler: @escaping (HTTPTransfer, HTTPResponse) -> Void) {
         requireOwnThread("HTTPTransfer.onResponse")
-        if transferSet != nil { handlers.response = handler }
+        if contents.transferSet != nil { contents.handlers.response = handler }
     }
 
     /// Sets the handler that is called with the bytes of the body.
@@ -83,7 +105,7 @@ public final class HTTPTransfer {
     /// - Parameter handler: Called with the transfer and one or more decoded bytes, which are valid until the handler returns.
     public func onData(_ handler: @escaping (HTTPTransfer, RawSpan) -> Void) {
         requireOwnThread("HTTPTransfer.onData")
-        if transferSet != nil { handlers.data = handler }
+        if contents.transferSet != nil { contents.handlers.data = handler }
     }
 
     /// Sets the handler that is called when the transfer has ended.
@@ -92,7 +114,7 @@ public final class HTTPTransfer {
     ///   is not complete, or nil if the answer is complete. It is not called after ``cancel()``.
     public func onEnd(_ handler: @escaping (HTTPTransfer, HTTPClientError?) -> Void) {
         requireOwnThread("HTTPTransfer.onEnd")
-        if transferSet != nil { handlers.end = handler }
+        if contents.transferSet != nil { contents.handlers.end = handler }
     }
 
     // MARK: - Flow
@@ -103,11 +125,11 @@ public final class HTTPTransfer {
     /// has to wait. The time of the pause counts for ``HTTPRequest/timeout``, but not as idle time. A paused transfer keeps its
     /// mode alive.
     public var isPaused: Bool {
-        get { state.isPaused }
+        get { contents.state.isPaused }
         set {
             requireOwnThread("HTTPTransfer.isPaused")
-            state.isPaused = newValue
-            if !newValue { transferSet?.enqueue(self) }
+            contents.state.isPaused = newValue
+            if !newValue { contents.transferSet?.enqueue(self) }
         }
     }
 
@@ -119,15 +141,15 @@ public final class HTTPTransfer {
     /// This call never waits, even if the name of the host is being resolved.
     public func cancel() {
         requireOwnThread("HTTPTransfer.cancel")
-        transferSet?.cancel(self)
+        contents.transferSet?.cancel(self)
     }
 
     /// True until the handler of the end is called or the transfer is cancelled.
-    public var isActive: Bool { transferSet != nil && !state.isOver }
+    public var isActive: Bool { contents.transferSet != nil && !contents.state.isOver }
 
     /// Ends the program unless the calling thread is the thread of the client's loop.
     func requireOwnThread(_ member: StaticString) {
-        transferSet?.loop.requireOwnThread(
+        contents.transferSet?.loop.requireOwnThread(
             member, "perform a block on the loop of the client and call it there")
     }
 }

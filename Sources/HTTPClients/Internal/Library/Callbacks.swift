@@ -22,7 +22,7 @@ func transferCallbacks() -> runloops_callbacks {
             // Safe: the room is valid during the call.
             unsafe transfer(context).giveBody(UnsafeMutableRawBufferPointer(start: bytes, count: count))
         },
-        rewind: { context in unsafe transfer(context).upload?.rewind() ?? false })
+        rewind: { context in unsafe transfer(context).contents.upload?.rewind() ?? false })
 }
 
 /// The transfer that libcurl passes as a context.
@@ -39,31 +39,32 @@ extension HTTPTransfer {
     static let inboxLimit = 128 << 10
 
     fileprivate func takeHeader(_ line: Span<UInt8>) -> Bool {
-        guard let transferSet else { return false }
-        switch header.add(line, limit: transferSet.options.headerLimit) {
+        guard let transferSet = contents.transferSet else { return false }
+        switch contents.header.add(line, limit: transferSet.options.headerLimit) {
         case .incomplete, .notShown: return true
         case .tooLong: return refuse(.headerTooLarge(limit: transferSet.options.headerLimit))
         case .invalid(let words): return refuse(.invalidResponse(words))
         case .complete: break
         }
-        if header.redirects && transferSet.options.redirectLimit > 0 {
-            redirects += 1
+        if contents.header.redirects && transferSet.options.redirectLimit > 0 {
+            contents.redirects += 1
             // After a 303, the next request is a GET, unless the method is HEAD. libcurl changes the method only if no custom name
             // of a method is set.
-            if header.status == 303, let handle = unsafe handle {
+            if contents.header.status == 303, let handle = unsafe contents.handle {
                 unsafe runloops_transfer_forget_method(handle)
             }
             return true
         }
-        response = HTTPResponse(header, url: redirects == 0 ? request.url : currentURL)
-        state.headerIsComplete()
+        contents.response = HTTPResponse(
+            contents.header, url: contents.redirects == 0 ? request.url : currentURL)
+        contents.state.headerIsComplete()
         transferSet.enqueue(self)
         return true
     }
 
     /// The URL that libcurl has reached by following redirects.
     private var currentURL: String {
-        guard let handle = unsafe handle, let url = unsafe runloops_transfer_url(handle) else {
+        guard let handle = unsafe contents.handle, let url = unsafe runloops_transfer_url(handle) else {
             return request.url
         }
         // Safe: libcurl owns the string, and this copies it.
@@ -71,36 +72,38 @@ extension HTTPTransfer {
     }
 
     fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> runloops_taking {
-        guard let transferSet else { return runloops_refused }
-        if inbox.count >= HTTPTransfer.inboxLimit {
-            isHeld = true
+        guard let transferSet = contents.transferSet else { return runloops_refused }
+        if contents.inbox.count >= HTTPTransfer.inboxLimit {
+            contents.isHeld = true
             return runloops_hold
         }
-        receivedByteCount += bytes.count
-        if let limit = transferSet.options.bodyLimit, receivedByteCount > limit {
+        contents.receivedByteCount += bytes.count
+        if let limit = transferSet.options.bodyLimit, contents.receivedByteCount > limit {
             _ = refuse(.bodyTooLarge(limit: limit))
             return runloops_refused
         }
         // Safe: the bytes are copied during the call.
-        unsafe inbox.append(contentsOf: bytes)
+        unsafe contents.inbox.append(contentsOf: bytes)
         transferSet.enqueue(self)
         return runloops_taken
     }
 
     fileprivate func giveBody(_ room: UnsafeMutableRawBufferPointer) -> Int {
-        if upload == nil { return 0 }
+        if contents.upload == nil { return 0 }
         let count: Int?
-        do throws(HTTPClientError) { count = try unsafe upload?.give(room) } catch {
+        do throws(HTTPClientError) { count = try unsafe contents.upload?.give(room) } catch {
             _ = refuse(error)
             return Int(runloops_read_failed)
         }
-        if upload?.stream?.hasDrained == true { transferSet?.enqueue(self) }
-        if let descriptor = upload?.awaitedDescriptor { transferSet?.await(descriptor, for: self) }
+        if contents.upload?.stream?.hasDrained == true { contents.transferSet?.enqueue(self) }
+        if let descriptor = contents.upload?.awaitedDescriptor {
+            contents.transferSet?.await(descriptor, for: self)
+        }
         return count ?? Int(runloops_read_wait)
     }
 
     private func refuse(_ error: HTTPClientError) -> Bool {
-        failure = error
+        contents.failure = error
         return false
     }
 }

@@ -33,10 +33,10 @@ final class BodyReader {
 
     /// Removes and returns the bytes that were received; nil if there are none.
     func take() -> [UInt8]? {
-        if transfer.inbox.isEmpty { return nil }
-        let bytes = transfer.inbox
-        transfer.inbox = []
-        transfer.transferSet?.resumeIfEmptied(transfer)
+        if transfer.contents.inbox.isEmpty { return nil }
+        let bytes = transfer.contents.inbox
+        transfer.contents.inbox = []
+        transfer.contents.transferSet?.resumeIfEmptied(transfer)
         return bytes
     }
 

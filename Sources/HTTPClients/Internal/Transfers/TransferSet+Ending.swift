@@ -13,9 +13,9 @@ extension TransferSet {
     ///   - transfer: The transfer. If it has ended already, nothing happens.
     ///   - error: The reason that the answer is not complete; nil if it is.
     func finish(_ transfer: HTTPTransfer, _ error: HTTPClientError?) {
-        if transfer.state.hasEnded { return }
+        if transfer.contents.state.hasEnded { return }
         releaseHandle(transfer)
-        transfer.state.finish(error)
+        transfer.contents.state.finish(error)
         // A task may take the remaining bytes at any later time, and needs nothing else from the set.
         if transfer.reader != nil { remove(transfer) }
         enqueue(transfer)
@@ -24,27 +24,30 @@ extension TransferSet {
     /// Ends a transfer without calling its handlers.
     func cancel(_ transfer: HTTPTransfer) {
         releaseHandle(transfer)
-        transfer.state.cancel()
-        transfer.inbox = []
+        transfer.contents.state.cancel()
+        transfer.contents.inbox = []
         let reader = transfer.reader
         remove(transfer)
         reader?.wake()
     }
 
     private func releaseHandle(_ transfer: HTTPTransfer) {
-        if let descriptor = transfer.upload?.awaitedDescriptor, waitingUploads[descriptor] === transfer {
-            waitingUploads[descriptor] = nil
-            source?.setInterest([], of: descriptor)
+        if let descriptor = transfer.contents.upload?.awaitedDescriptor,
+            contents.waitingUploads[descriptor] === transfer
+        {
+            contents.waitingUploads[descriptor] = nil
+            contents.source?.setInterest([], of: descriptor)
         }
-        guard let handle = unsafe transfer.handle else { return }
-        unsafe transfer.handle = nil
-        unsafe runloops_transfer_end(handle, multi)
+        guard let handle = unsafe transfer.contents.handle else { return }
+        unsafe transfer.contents.handle = nil
+        unsafe runloops_transfer_end(handle, contents.multi)
         // A handle that followed a redirect, or had a user and a password, is not used for another request.
         let letters = transfer.request.url.utf8.span
         let isClean =
-            transfer.redirects == 0 && letters.indices.allSatisfy { letters[$0] != UInt8(ascii: "@") }
-        if isClean, unsafe spareHandles.count < TransferSet.spareLimit {
-            unsafe spareHandles.append(handle)
+            transfer.contents.redirects == 0
+            && letters.indices.allSatisfy { letters[$0] != UInt8(ascii: "@") }
+        if isClean, unsafe contents.spareHandles.count < TransferSet.spareLimit {
+            unsafe contents.spareHandles.append(handle)
         } else {
             unsafe runloops_transfer_free(handle)
         }
@@ -52,21 +55,23 @@ extension TransferSet {
 
     /// Watches the descriptor that a body is read from, until more bytes are available.
     func await(_ descriptor: CInt, for transfer: HTTPTransfer) {
-        waitingUploads[descriptor] = transfer
-        source?.setInterest(.read, of: descriptor)
+        contents.waitingUploads[descriptor] = transfer
+        contents.source?.setInterest(.read, of: descriptor)
     }
 
     /// Returns the error for a result code of libcurl; nil if the answer is complete.
     func error(_ code: CInt, of transfer: HTTPTransfer) -> HTTPClientError? {
-        if let failure = transfer.failure { return failure }
+        if let failure = transfer.contents.failure { return failure }
         let url = transfer.request.url
         // libcurl reports no error if the connection is closed inside a header.
-        if code == 0 && transfer.response == nil { return .connectionLost("the header is not complete") }
-        guard code != 0, let handle = unsafe transfer.handle else { return nil }
+        if code == 0 && transfer.contents.response == nil {
+            return .connectionLost("the header is not complete")
+        }
+        guard code != 0, let handle = unsafe transfer.contents.handle else { return nil }
         // Safe: the handle owns the text, and this copies it.
         let words = unsafe String(cString: runloops_transfer_words(handle, code))
         let isConnecting = unsafe runloops_transfer_progress(handle) < 0
-        switch runloops_transfer_result(code, transfer.redirects > 0) {
+        switch runloops_transfer_result(code, transfer.contents.redirects > 0) {
         case runloops_bad_url:
             // libcurl reports an answer that is not HTTP with the same code as an unknown scheme.
             return isConnecting ? .unsupportedURL(url) : .invalidResponse(words)

@@ -5,8 +5,8 @@ internal import RunLoops
 extension TransferSet {
     /// Lets libcurl work on the descriptors that are ready, and calls handlers each time libcurl has returned.
     func serve() {
-        guard let source, unsafe multi != nil else { return }
-        isServing = true
+        guard let source = contents.source, unsafe contents.multi != nil else { return }
+        contents.isServing = true
         giveTurns()
         if source.deadlineHasPassed { deadlineHasPassed() }
         deliverQueue()
@@ -18,11 +18,11 @@ extension TransferSet {
             deliverQueue()
         }
         // Transfers that handlers have started would otherwise wait for the next pass.
-        if isValid, libraryDeadline == .distantPast {
+        if isValid, contents.libraryDeadline == .distantPast {
             deadlineHasPassed()
             deliverQueue()
         }
-        isServing = false
+        contents.isServing = false
         // If a handler has invalidated the client, the ends of the other transfers are still to be delivered.
         if !isValid { return deliverAll() }
         updateDeadline()
@@ -30,31 +30,31 @@ extension TransferSet {
     }
 
     private func work(on report: LibrarySource.Report) {
-        if let transfer = waitingUploads.removeValue(forKey: report.descriptor) {
-            source?.setInterest([], of: report.descriptor)
+        if let transfer = contents.waitingUploads.removeValue(forKey: report.descriptor) {
+            contents.source?.setInterest([], of: report.descriptor)
             return uploadHasMore(transfer)
         }
         let readiness = report.readiness
         // libcurl finds the reason for a hang-up by reading.
         unsafe runloops_transfers_act(
-            multi, report.descriptor, !readiness.isDisjoint(with: [.readable, .hangUp]),
+            contents.multi, report.descriptor, !readiness.isDisjoint(with: [.readable, .hangUp]),
             readiness.contains(.writable), readiness.contains(.error))
     }
 
     private func deadlineHasPassed() {
         let now = ContinuousClock.now
-        if let date = libraryDeadline, date <= now {
-            libraryDeadline = nil
-            unsafe runloops_transfers_act(multi, -1, false, false, false)
+        if let date = contents.libraryDeadline, date <= now {
+            contents.libraryDeadline = nil
+            unsafe runloops_transfers_act(contents.multi, -1, false, false, false)
             collect()
         }
-        if let date = idleDeadline, date <= now { endIdle(now) }
+        if let date = contents.idleDeadline, date <= now { endIdle(now) }
     }
 
     /// Ends the transfers that libcurl reports as complete.
     private func collect() {
         var code: CInt = 0
-        while let context = unsafe runloops_transfers_next(multi, &code) {
+        while let context = unsafe runloops_transfers_next(contents.multi, &code) {
             let transfer = unsafe transfer(context)
             finish(transfer, error(code, of: transfer))
         }
@@ -62,12 +62,15 @@ extension TransferSet {
 
     /// Ends the transfers that have neither sent nor received bytes for too long.
     private func endIdle(_ now: ContinuousClock.Instant) {
-        idleDeadline = now + IdleWatch.interval(of: options.idleTimeout)
-        for transfer in active {
-            guard let handle = unsafe transfer.handle else { continue }
-            let isHeld = transfer.isHeld || transfer.state.isPaused || transfer.upload?.isWaiting == true
+        contents.idleDeadline = now + IdleWatch.interval(of: options.idleTimeout)
+        for transfer in contents.active {
+            guard let handle = unsafe transfer.contents.handle else { continue }
+            let isHeld =
+                transfer.contents.isHeld || transfer.contents.state.isPaused
+                || transfer.contents.upload?.isWaiting == true
             let progress = unsafe runloops_transfer_progress(handle)
-            if transfer.idle.isIdle(progress: progress, isHeld: isHeld, limit: options.idleTimeout, now: now)
+            if transfer.contents.idle.isIdle(
+                progress: progress, isHeld: isHeld, limit: options.idleTimeout, now: now)
             {
                 finish(transfer, .timedOut(.idle))
             }
@@ -80,33 +83,37 @@ extension TransferSet {
     ///
     /// Transfers that are queued meanwhile are left for a later call.
     private func deliverQueue() {
-        if queue.isEmpty || isDelivering { return }
-        isDelivering = true
-        for _ in 0..<queue.count {
-            guard let transfer = queue.popFirst() else { break }
+        if contents.queue.isEmpty || contents.isDelivering { return }
+        contents.isDelivering = true
+        for _ in 0..<contents.queue.count {
+            guard let transfer = contents.queue.popFirst() else { break }
             deliver(transfer)
         }
-        isDelivering = false
+        contents.isDelivering = false
     }
 
     /// Calls the handlers of all transfers that have something to deliver.
-    func deliverAll() { while !queue.isEmpty && !isDelivering { deliverQueue() } }
+    func deliverAll() { while !contents.queue.isEmpty && !contents.isDelivering { deliverQueue() } }
 
     private func deliver(_ transfer: HTTPTransfer) {
-        transfer.isQueued = false
+        transfer.contents.isQueued = false
         if let reader = transfer.reader {
-            _ = transfer.upload?.stream?.takeDrained()
+            _ = transfer.contents.upload?.stream?.takeDrained()
             return reader.wake()
         }
-        if transfer.upload?.stream?.takeDrained() == true { transfer.handlers.drained?(transfer) }
+        if transfer.contents.upload?.stream?.takeDrained() == true {
+            transfer.contents.handlers.drained?(transfer)
+        }
         while true {
-            switch transfer.state.next(hasBytes: !transfer.inbox.isEmpty) {
+            switch transfer.contents.state.next(hasBytes: !transfer.contents.inbox.isEmpty) {
             case .response:
-                if let response = transfer.response { transfer.handlers.response?(transfer, response) }
+                if let response = transfer.contents.response {
+                    transfer.contents.handlers.response?(transfer, response)
+                }
             case .bytes: deliverBytes(transfer)
             case .end(let error):
-                let handler = transfer.handlers.end
-                transfer.handlers.end = nil
+                let handler = transfer.contents.handlers.end
+                transfer.contents.handlers.end = nil
                 handler?(transfer, error)
                 return remove(transfer)
             case .nothing: return resumeIfEmptied(transfer)
@@ -116,13 +123,13 @@ extension TransferSet {
 
     private func deliverBytes(_ transfer: HTTPTransfer) {
         // The bytes leave the transfer first, because it may receive new ones while the handler runs.
-        var bytes = transfer.inbox
-        transfer.inbox = []
+        var bytes = transfer.contents.inbox
+        transfer.contents.inbox = []
         // Safe: a byte has no padding.
-        transfer.handlers.data?(transfer, unsafe bytes.span.bytes)
-        guard transfer.inbox.isEmpty, !transfer.state.hasEnded else { return }
+        transfer.contents.handlers.data?(transfer, unsafe bytes.span.bytes)
+        guard transfer.contents.inbox.isEmpty, !transfer.contents.state.hasEnded else { return }
         bytes.removeAll(keepingCapacity: true)
-        transfer.inbox = bytes
+        transfer.contents.inbox = bytes
     }
 
     /// Lets libcurl continue a transfer whose bytes it holds back, if all stored bytes were taken.
@@ -132,8 +139,8 @@ extension TransferSet {
 
     /// Lets libcurl continue a transfer.
     func resume(_ transfer: HTTPTransfer) {
-        guard let handle = unsafe transfer.handle else { return }
-        transfer.isHeld = false
+        guard let handle = unsafe transfer.contents.handle else { return }
+        transfer.contents.isHeld = false
         // libcurl calls the callbacks here, and they may refuse to continue. In that case, libcurl returns an error, and does not
         // report the end of the transfer.
         let code = unsafe runloops_transfer_resume(handle)
@@ -142,8 +149,8 @@ extension TransferSet {
 
     /// Lets libcurl ask for bytes of the body again, if there were none when it last asked.
     func uploadHasMore(_ transfer: HTTPTransfer) {
-        guard transfer.upload?.isWaiting == true else { return }
-        transfer.upload?.isWaiting = false
+        guard transfer.contents.upload?.isWaiting == true else { return }
+        transfer.contents.upload?.isWaiting = false
         resume(transfer)
         // This also resumes the other direction. If there is no room for received bytes, the callback holds them back again.
     }

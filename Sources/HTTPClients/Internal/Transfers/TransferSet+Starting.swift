@@ -18,15 +18,15 @@ extension TransferSet {
             "HTTPClient.start", "perform a block on the loop of the client and start it there")
         let transfer = HTTPTransfer(request, self, origin)
         if !isValid {
-            transfer.state.cancel()
-            transfer.transferSet = nil
+            transfer.contents.state.cancel()
+            transfer.contents.transferSet = nil
             return transfer
         }
         add(transfer)
-        transfer.upload = upload(of: request, file)
+        transfer.contents.upload = upload(of: request, file)
         configure(transfer)
         // The closure may have cancelled the transfer, or invalidated the client.
-        if transfer.transferSet == nil || !isValid { return transfer }
+        if transfer.contents.transferSet == nil || !isValid { return transfer }
         takeTurn(transfer)
         return transfer
     }
@@ -49,8 +49,8 @@ extension TransferSet {
         guard let handle = unsafe takeHandle() else {
             throw .other(code: 27, "out of memory or settings refused")
         }
-        unsafe transfer.handle = handle
-        for line in RequestLines.lines(of: request, hasBody: transfer.upload != nil) {
+        unsafe transfer.contents.handle = handle
+        for line in RequestLines.lines(of: request, hasBody: transfer.contents.upload != nil) {
             if unsafe !runloops_transfer_add_field(handle, line) { throw .other(code: 27, "out of memory") }
         }
         var settings = unsafe runloops_request()
@@ -59,15 +59,15 @@ extension TransferSet {
         unsafe settings.shares_connection = RequestLines.isSecure(request.url)
         var isOther = false
         switch request.method {
-        case "GET" where transfer.upload == nil: unsafe settings.method = runloops_get
-        case "HEAD" where transfer.upload == nil: unsafe settings.method = runloops_head
+        case "GET" where transfer.contents.upload == nil: unsafe settings.method = runloops_get
+        case "HEAD" where transfer.contents.upload == nil: unsafe settings.method = runloops_head
         case "POST": unsafe settings.method = runloops_post
-        case "PUT" where transfer.upload != nil: unsafe settings.method = runloops_put
+        case "PUT" where transfer.contents.upload != nil: unsafe settings.method = runloops_put
         default:
             unsafe settings.method = runloops_other_method
             isOther = true
         }
-        if let upload = transfer.upload {
+        if let upload = transfer.contents.upload {
             unsafe settings.body = runloops_given_body
             unsafe settings.count = Int64(TransferSet.count(of: upload, request) ?? -1)
         }
@@ -77,14 +77,14 @@ extension TransferSet {
             unsafe request.method.withCString { name in
                 unsafe settings.url = url
                 unsafe settings.name = isOther ? name : nil
-                guard transfer.upload == nil, case .bytes(let bytes) = request.body else {
-                    return unsafe runloops_transfer_begin(handle, multi, &settings, context)
+                guard transfer.contents.upload == nil, case .bytes(let bytes) = request.body else {
+                    return unsafe runloops_transfer_begin(handle, contents.multi, &settings, context)
                 }
                 return unsafe bytes.withUnsafeBytes { bytes in
                     unsafe settings.body = runloops_copied_body
                     unsafe settings.bytes = bytes.baseAddress
                     unsafe settings.count = Int64(bytes.count)
-                    return unsafe runloops_transfer_begin(handle, multi, &settings, context)
+                    return unsafe runloops_transfer_begin(handle, contents.multi, &settings, context)
                 }
             }
         }
@@ -103,7 +103,7 @@ extension TransferSet {
 
     /// Removes and returns a spare handle, or makes a new one; nil if that fails.
     private func takeHandle() -> OpaquePointer? {
-        if let spare = unsafe spareHandles.popLast() { return unsafe spare }
+        if let spare = unsafe contents.spareHandles.popLast() { return unsafe spare }
         var callbacks = transferCallbacks()
         // Safe: libcurl copies the strings.
         return unsafe withStrings([

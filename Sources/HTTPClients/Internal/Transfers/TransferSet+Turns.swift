@@ -12,39 +12,39 @@ extension TransferSet {
 
     /// Begins a transfer, or continues one that libcurl holds back: now, or when its turn comes.
     func takeTurn(_ transfer: HTTPTransfer) {
-        if turns.isEmpty && workLeft > 0 { return useTurn(transfer) }
-        if transfer.awaitsTurn { return }
-        transfer.awaitsTurn = true
-        turns.append(transfer)
+        if contents.turns.isEmpty && contents.workLeft > 0 { return useTurn(transfer) }
+        if transfer.contents.awaitsTurn { return }
+        transfer.contents.awaitsTurn = true
+        contents.turns.append(transfer)
         updateDeadline()
     }
 
     /// Gives the next transfers their turn, once in a pass.
     func giveTurns() {
-        workLeft = TransferSet.workOfPass
-        while workLeft > 0, let transfer = turns.popFirst() {
-            transfer.awaitsTurn = false
+        contents.workLeft = TransferSet.workOfPass
+        while contents.workLeft > 0, let transfer = contents.turns.popFirst() {
+            transfer.contents.awaitsTurn = false
             useTurn(transfer)
         }
     }
 
     /// Begins or continues a transfer, unless it has ended or been paused meanwhile.
     private func useTurn(_ transfer: HTTPTransfer) {
-        if transfer.transferSet !== self || transfer.state.hasEnded || !isValid { return }
-        if unsafe transfer.handle == nil {
-            workLeft -= 1
+        if transfer.contents.transferSet !== self || transfer.contents.state.hasEnded || !isValid { return }
+        if unsafe transfer.contents.handle == nil {
+            contents.workLeft -= 1
             do throws(HTTPClientError) { try begin(transfer) } catch {
                 finish(transfer, error)
                 enqueue(transfer)
             }
         } else if isReadyForBytes(transfer) {
-            workLeft -= TransferSet.workOfBytes
+            contents.workLeft -= TransferSet.workOfBytes
             resume(transfer)
         }
     }
 
     /// True if libcurl holds bytes of a transfer back, and there is room for them.
     func isReadyForBytes(_ transfer: HTTPTransfer) -> Bool {
-        transfer.isHeld && !transfer.state.isPaused && transfer.inbox.isEmpty
+        transfer.contents.isHeld && !transfer.contents.state.isPaused && transfer.contents.inbox.isEmpty
     }
 }

@@ -17,32 +17,44 @@ final class TransferSet {
     let options: HTTPClient.Options
     let origin: SourceLocation
 
-    /// The source; nil once it is invalid.
-    private(set) var source: LibrarySource?
-    /// libcurl's multi handle; nil once the client is invalid.
-    private(set) var multi: OpaquePointer?
-    /// The transfers that have not ended, in no particular order.
-    private(set) var active: [HTTPTransfer] = []
-    /// The transfers that have something to deliver, in order.
-    var queue = Deque<HTTPTransfer>()
-    /// The transfers that wait for their turn to begin or to continue, in order.
-    var turns = Deque<HTTPTransfer>()
-    /// The work that transfers may still cause in this pass.
-    var workLeft = TransferSet.workOfPass
-    /// Handles that may be used again.
-    var spareHandles: [OpaquePointer] = unsafe []
-    /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
-    var waitingUploads: [CInt: HTTPTransfer] = [:]
-    /// The instant at which libcurl wants to be called; nil for none.
-    var libraryDeadline: ContinuousClock.Instant?
-    /// The instant of the next check for idle transfers; nil if there are no transfers.
-    var idleDeadline: ContinuousClock.Instant?
-    /// True during `serve()`, which checks the queue and sets the deadline at its end.
-    var isServing = false
-    /// True while handlers are called.
-    var isDelivering = false
-    /// True if the user's client was released: the set ends with its last transfer.
-    private var isAbandoned = false
+    /// The storage of ``contents``; see `HTTPTransfer.storage`.
+    private let storage = ExclusivityUnchecked(Contents())
+
+    /// The values that change.
+    @safe
+    struct Contents {
+        /// The source; nil once it is invalid.
+        var source: LibrarySource?
+        /// libcurl's multi handle; nil once the client is invalid.
+        var multi: OpaquePointer?
+        /// The transfers that have not ended, in no particular order.
+        var active: [HTTPTransfer] = []
+        /// The transfers that have something to deliver, in order.
+        var queue = Deque<HTTPTransfer>()
+        /// The transfers that wait for their turn to begin or to continue, in order.
+        var turns = Deque<HTTPTransfer>()
+        /// The work that transfers may still cause in this pass.
+        var workLeft = TransferSet.workOfPass
+        /// Handles that may be used again.
+        var spareHandles: [OpaquePointer] = unsafe []
+        /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
+        var waitingUploads: [CInt: HTTPTransfer] = [:]
+        /// The instant at which libcurl wants to be called; nil for none.
+        var libraryDeadline: ContinuousClock.Instant?
+        /// The instant of the next check for idle transfers; nil if there are no transfers.
+        var idleDeadline: ContinuousClock.Instant?
+        /// True during `serve()`, which checks the queue and sets the deadline at its end.
+        var isServing = false
+        /// True while handlers are called.
+        var isDelivering = false
+        /// True if the user's client was released: the set ends with its last transfer.
+        var isAbandoned = false
+    }
+
+    var contents: Contents {
+        @inline(__always) _read { yield storage.value }
+        @inline(__always) _modify { yield &storage.value }
+    }
 
     init(
         _ loop: RunLoop, _ mode: RunLoop.Mode, _ options: HTTPClient.Options, _ origin: SourceLocation
@@ -55,13 +67,13 @@ final class TransferSet {
         source.keepsModesAlive = false
         // Safe: the callbacks are not called after `end`, and until then the source holds this object.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe multi = runloops_transfers_new(
+        unsafe contents.multi = runloops_transfers_new(
             options.connectionsPerHost, options.connections ?? 0,
             { descriptor, reads, writes, context in
                 unsafe ownerOf(context).watch(descriptor, reads: reads, writes: writes)
             },
             { milliseconds, context in unsafe ownerOf(context).setAlarm(milliseconds) }, context)
-        if unsafe multi == nil {
+        if unsafe contents.multi == nil {
             source.invalidate()
             throw SystemError(call: "curl_multi_init", code: ENOMEM)
         }
@@ -69,10 +81,10 @@ final class TransferSet {
             source.invalidate()
             throw error
         }
-        self.source = source
+        contents.source = source
     }
 
-    var isValid: Bool { unsafe multi != nil }
+    var isValid: Bool { unsafe contents.multi != nil }
 
     // MARK: - Requests of libcurl
 
@@ -81,60 +93,60 @@ final class TransferSet {
         var interest: DescriptorSource.Interest = []
         if reads { interest.insert(.read) }
         if writes { interest.insert(.write) }
-        source?.setInterest(interest, of: descriptor)
+        contents.source?.setInterest(interest, of: descriptor)
     }
 
     /// Stores libcurl's deadline.
     ///
     /// libcurl calls this, so it must not call libcurl.
     private func setAlarm(_ milliseconds: Int) {
-        libraryDeadline =
+        contents.libraryDeadline =
             milliseconds < 0 ? nil : milliseconds == 0 ? .distantPast : .now + .milliseconds(milliseconds)
         updateDeadline()
     }
 
     /// Sets the source's deadline to the earlier one of libcurl's and that of the idle check.
     func updateDeadline() {
-        if isServing { return }
-        if !queue.isEmpty || !turns.isEmpty {
-            source?.deadline = .distantPast
-        } else if let library = libraryDeadline, let idle = idleDeadline {
-            source?.deadline = min(library, idle)
+        if contents.isServing { return }
+        if !contents.queue.isEmpty || !contents.turns.isEmpty {
+            contents.source?.deadline = .distantPast
+        } else if let library = contents.libraryDeadline, let idle = contents.idleDeadline {
+            contents.source?.deadline = min(library, idle)
         } else {
-            source?.deadline = libraryDeadline ?? idleDeadline
+            contents.source?.deadline = contents.libraryDeadline ?? contents.idleDeadline
         }
     }
 
     // MARK: - Transfers
 
     func add(_ transfer: HTTPTransfer) {
-        if active.isEmpty {
-            source?.keepsModesAlive = true
-            idleDeadline = .now + IdleWatch.interval(of: options.idleTimeout)
+        if contents.active.isEmpty {
+            contents.source?.keepsModesAlive = true
+            contents.idleDeadline = .now + IdleWatch.interval(of: options.idleTimeout)
         }
-        transfer.place = active.count
-        active.append(transfer)
+        transfer.contents.place = contents.active.count
+        contents.active.append(transfer)
     }
 
     /// Removes a transfer that calls no more handlers, and releases its handlers.
     func remove(_ transfer: HTTPTransfer) {
-        guard transfer.transferSet === self else { return }
-        transfer.transferSet = nil
-        transfer.upload = nil
-        let handlers = transfer.handlers
-        transfer.handlers = .init()
-        if transfer.place >= 0 {
-            let last = active.removeLast()
+        guard transfer.contents.transferSet === self else { return }
+        transfer.contents.transferSet = nil
+        transfer.contents.upload = nil
+        let handlers = transfer.contents.handlers
+        transfer.contents.handlers = .init()
+        if transfer.contents.place >= 0 {
+            let last = contents.active.removeLast()
             if last !== transfer {
-                active[transfer.place] = last
-                last.place = transfer.place
+                contents.active[transfer.contents.place] = last
+                last.contents.place = transfer.contents.place
             }
-            transfer.place = -1
+            transfer.contents.place = -1
         }
-        if active.isEmpty {
-            source?.keepsModesAlive = false
-            idleDeadline = nil
-            if isAbandoned { closeLater() }
+        if contents.active.isEmpty {
+            contents.source?.keepsModesAlive = false
+            contents.idleDeadline = nil
+            if contents.isAbandoned { closeLater() }
         }
         // The handlers are released last: the destruction of an object that they hold may call the client.
         withExtendedLifetime(handlers) {}
@@ -142,9 +154,9 @@ final class TransferSet {
 
     /// Adds a transfer to the queue of the transfers that have something to deliver, unless it is there already.
     func enqueue(_ transfer: HTTPTransfer) {
-        if transfer.isQueued { return }
-        transfer.isQueued = true
-        queue.append(transfer)
+        if transfer.contents.isQueued { return }
+        transfer.contents.isQueued = true
+        contents.queue.append(transfer)
         updateDeadline()
     }
 
@@ -152,31 +164,31 @@ final class TransferSet {
 
     /// Makes the set end with its last transfer, because the client was released.
     func clientIsGone() {
-        isAbandoned = true
-        if active.isEmpty { closeLater() }
+        contents.isAbandoned = true
+        if contents.active.isEmpty { closeLater() }
     }
 
     /// Ends the set now or, if called during `serve()`, at the end of `serve()`.
-    private func closeLater() { if !isServing { close() } }
+    private func closeLater() { if !contents.isServing { close() } }
 
     /// Ends the set if the user's client was released and the last transfer has ended.
-    func closeIfAbandoned() { if isAbandoned && active.isEmpty { close() } }
+    func closeIfAbandoned() { if contents.isAbandoned && contents.active.isEmpty { close() } }
 
-    func close() { source?.invalidate() }
+    func close() { contents.source?.invalidate() }
 
     /// Ends all transfers, and frees libcurl's memory.
     ///
     /// The source calls this when it is invalidated.
     private func end() {
-        guard let ended = unsafe multi else { return }
-        for transfer in active {
+        guard let ended = unsafe contents.multi else { return }
+        for transfer in contents.active {
             finish(transfer, .clientInvalidated)
             enqueue(transfer)
         }
-        unsafe multi = nil
-        source = nil
-        turns = []
-        while let handle = unsafe spareHandles.popLast() { unsafe runloops_transfer_free(handle) }
+        unsafe contents.multi = nil
+        contents.source = nil
+        contents.turns = []
+        while let handle = unsafe contents.spareHandles.popLast() { unsafe runloops_transfer_free(handle) }
         unsafe runloops_transfers_free(ended)
         deliverAll()
     }
