@@ -33,3 +33,6 @@ package struct ExclusivityUnchecked<Value: ~Copyable>: ~Copyable {
         nonmutating unsafeMutableAddress { unsafe storage }
     }
 }
+
+@available(*, unavailable)
+extension ExclusivityUnchecked: Sendable where Value: ~Copyable {}
