@@ -1,4 +1,5 @@
 public import HTTPMessages
+internal import RunLoops
 public import Streams
 
 extension HTTPExchange {
@@ -16,12 +17,20 @@ extension HTTPExchange {
     ///   - handler: Called with the connection, which is not in a loop yet. If the client leaves before that, the handler is not
     ///     called.
     /// - Returns: True if this answers the request with status 101.
+    /// - Precondition: `name` is a name that HTTP allows, such as `websocket`, or a name and a version, such as `IRC/6.9`.
     @discardableResult
     public func upgrade(
         to name: String, fields: HTTPFields = [:], options: Connection.Options = Connection.Options(),
         onUpgraded handler: @escaping (Connection) -> Void
     ) -> Bool {
         requireOwnThread("HTTPExchange.upgrade")
+        if !name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).allSatisfy({
+            MessageRules.isToken(String($0))
+        }) {
+            misuse(
+                "HTTPExchange.upgrade: \(name.debugDescription) is no name of a protocol; pass a name such as \"websocket\""
+            )
+        }
         guard asksForUpgrade(to: name) else {
             exchange.answer(
                 .whole(HTTPServer.Response(status: 426, fields: ["Upgrade": name])))

@@ -17,7 +17,8 @@ extension HTTPServer {
 
         /// The fields of the header.
         ///
-        /// `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are set by the server, and are not allowed here.
+        /// `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are set by the server, and are not allowed here. Each value
+        /// needs at least one character, because libmicrohttpd sends no empty values.
         public var fields: HTTPFields
 
         /// The body.

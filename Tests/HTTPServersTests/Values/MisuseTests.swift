@@ -28,6 +28,15 @@ import Testing
         #expect(result?.message.contains("HTTPExchange.begin: the count -1 is negative") == true)
     }
 
+    @Test(arguments: ["", "/", "web socket", "a/b/c"])
+    func `a protocol has a name that HTTP allows`(name: String) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [name] in
+            try withServer(handler: { $0.upgrade(to: name) { _ in } }) { _ = try curl($0.url("/")) }
+        }
+        #expect(result?.message.contains("\(name.debugDescription) is no name of a protocol") == true)
+    }
+
     @Test func `a server that stops has no socket to duplicate`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try withServer { server in
