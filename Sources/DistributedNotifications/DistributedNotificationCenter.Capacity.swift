@@ -31,8 +31,8 @@ extension DistributedNotificationCenter {
         /// A capacity without a limit; if the observer is too slow, the waiting notifications take up more and more memory.
         public static let unlimited = Capacity(kind: .unlimited)
 
-        /// A capacity that merges notifications of the same poster, name and sender: only the newest waits, in the place of the
-        /// first.
+        /// A capacity that merges notifications of the same poster, name and sender: only the newest waits, at the
+        /// position of the first.
         ///
         /// ``DistributedNotification/mergedCount`` counts the other notifications. They do not count as dropped, and cause no gap.
         public static let coalescing = Capacity(kind: .coalescing)

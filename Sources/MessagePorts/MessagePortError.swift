@@ -65,7 +65,7 @@ extension MessagePortError {
     /// ``ended(_:)`` without an origin, for comparing, and for throwing in your own code.
     public static var ended: MessagePortError { .ended(.unknown) }
 
-    /// ``tooLarge(limit:_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// Makes a ``tooLarge(limit:_:)`` error without an origin, to compare with or to throw.
     ///
     /// - Parameter limit: The largest number of bytes.
     /// - Returns: The error.

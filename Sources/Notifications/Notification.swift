@@ -11,7 +11,7 @@ public struct Notification: Sendable {
 
     /// The object that the notification is about, usually its sender.
     ///
-    /// An observer may observe the notifications of one object only; objects are compared by identity. The notification keeps
+    /// An observer can restrict itself to the notifications of one object. Objects are compared by identity. The notification keeps
     /// its object alive.
     @_disfavoredOverload public var object: (any AnyObject & Sendable)? { isPayload ? nil : content }
 

@@ -100,7 +100,7 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// The number of ports in the set.
     ///
-    /// A port that has ended counts until the element for its end has been received.
+    /// The number includes each ended port until you have received the element that reports its end.
     ///
     /// > Thread safety: any thread; the value can change at any moment.
     public var count: Int { core.count }

@@ -75,7 +75,7 @@ extension RunLoop {
         ///
         /// This is a run of one pass, with the same steps in the same order as every pass: <doc:OnePass>. Observers are called as
         /// in a run. A pass that finds no work calls the observers of ``RunLoop/Activity/beforeWaiting`` and does idle work, like a
-        /// pass before a sleep. A handler may run the loop, but must not serve it as a guest.
+        /// pass before a sleep. A handler may run the loop, but must not call `serve()`.
         ///
         /// Work beyond the budget of a pass waits for the next call; ``prepare()`` returns true until then.
         public func serve() {

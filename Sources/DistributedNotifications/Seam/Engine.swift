@@ -115,7 +115,7 @@ package protocol EngineSink: AnyObject {
 }
 
 extension EngineSink {
-    /// Reports a change of the connection of an engine whose centers share no clock.
+    /// Reports that the state of the connection has changed, for an engine whose centers share no clock.
     package func state(_ state: ConnectionState, epoch: Epoch?) {
         self.state(state, epoch: epoch, sharesClock: false)
     }

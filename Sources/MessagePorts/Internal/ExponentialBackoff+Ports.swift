@@ -13,9 +13,10 @@ extension ExponentialBackoff {
         ExponentialBackoff(from: .microseconds(100), to: .milliseconds(20))
     }
 
-    /// The pause before the loop reads a connection again that it holds back.
+    /// The pause before the loop tries again to read a connection that it has held back.
     ///
-    /// A connection is held back if its next packet carries descriptors while no descriptors may arrive.
+    /// A connection is held back if its next packet carries descriptors, and the process has reached its limit of
+    /// received descriptors.
     static var holdingBack: ExponentialBackoff {
         ExponentialBackoff(from: .milliseconds(1), to: .milliseconds(100))
     }

@@ -105,7 +105,7 @@ extension Hub {
 
     /// The connections that get new posts of a topic, in a stable order.
     ///
-    /// A subscription to which earlier posts are still being sent gets the new ones with them.
+    /// A subscription that is still being sent earlier posts is left out: it gets new posts after the earlier ones.
     private mutating func matching(_ topic: Topic) -> [ConnectionID] {
         if let known = routes.known[topic] { return known }
         let ids = Set((byName[topic.name] ?? [:]).keys).union(byEveryName.keys)

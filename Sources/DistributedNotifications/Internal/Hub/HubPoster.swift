@@ -23,7 +23,7 @@ struct HubPoster: Hashable, Sendable {
 
     /// The poster's connection; nil while it is away.
     var connection: Hub.ConnectionID?
-    /// False until the poster's first opening horizons have arrived.
+    /// True once the poster has sent the horizons with which it opens.
     var isOpen = false
     /// The number up to which the poster's posts were accepted.
     var accepted: UInt64 = 0

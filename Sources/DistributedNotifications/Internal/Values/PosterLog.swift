@@ -5,7 +5,9 @@ internal import DequeModule
 /// A pure value, without an engine and a clock. The center hands its posts to the engine in the order of ``next``, and notes
 /// connections and acknowledgements here.
 struct PosterLog: Hashable, Sendable {
-    /// The limits of the posts that are kept; posts that the engine itself limits do not count.
+    /// The limits of the kept posts.
+    ///
+    /// A post does not count towards them if the engine has limits of its own for it.
     struct Limits: Hashable, Sendable {
         var posts: Int
         var bytes: Int

@@ -147,7 +147,7 @@ extension TransferSet {
         if code != 0 { finish(transfer, error(code, of: transfer)) }
     }
 
-    /// Lets libcurl ask for bytes of the body again, if there were none when it last asked.
+    /// Lets libcurl ask for the next bytes of the body, if there were none when it last asked.
     func uploadHasMore(_ transfer: HTTPTransfer) {
         guard transfer.contents.upload?.isWaiting == true else { return }
         transfer.contents.upload?.isWaiting = false

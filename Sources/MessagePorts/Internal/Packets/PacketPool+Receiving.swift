@@ -14,7 +14,7 @@ extension PacketPool {
         case violation(PacketViolation)
         /// A packet with more descriptors than the allowance permits now. The packet waits in the kernel.
         case exceedsAllowance
-        /// A packet whose descriptors this process cannot all open.
+        /// A packet with more descriptors than this process can open.
         case outOfDescriptors
         /// The kernel has refused, and nothing was received.
         case failed(SystemError)

@@ -120,7 +120,7 @@ extension RemoteConnection {
 
     // MARK: - The service
 
-    /// Makes the service watch this connection for the replies of tasks and for the end, unless a loop reads the connection.
+    /// Makes the service watch this connection for replies to tasks and for its end, unless a loop reads the connection.
     func watchWithService() throws(SystemError) {
         if reading != nil { return }
         if state.withLock({ $0.watch != nil || $0.ended != nil }) { return }

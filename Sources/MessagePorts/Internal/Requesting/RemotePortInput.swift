@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A remote port in one loop, with its handlers.
 ///
-/// The loop watches the descriptor of the connection's set. When the set is ready, the loop adds this input to the queue of its
-/// ports, and serves it in the same step of a pass as the ports; see ``ServedInput``.
+/// The loop watches the descriptor of the connection's set. When the set is ready, the loop queues this input among
+/// the loop's ports. Each pass serves ports and remote ports in the same step; see ``ServedInput``.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RemotePortInput: InputServer {

@@ -13,7 +13,7 @@ struct GreetingQueue: Sendable {
     /// Adds a connection that was accepted.
     mutating func append(_ connection: UInt64, deadline: Moment) { waiting.append((connection, deadline)) }
 
-    /// Removes a connection, as a rule the last one.
+    /// Removes a connection, which is usually the last one.
     mutating func remove(_ connection: UInt64) {
         if let index = waiting.lastIndex(where: { $0.connection == connection }) { waiting.remove(at: index) }
     }

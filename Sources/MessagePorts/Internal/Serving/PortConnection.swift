@@ -71,7 +71,7 @@ final class PortConnection: Sendable {
 
     var isEnded: Bool { outbox.withLock { $0.isEnded } }
 
-    /// Records the limits of the other end, which has greeted.
+    /// Records the limits that the other end has sent in its greeting.
     func greeted(_ limits: Frame.Limits) {
         outbox.withLock { $0.limits = limits }
     }

@@ -76,7 +76,7 @@ class Observation: @unchecked Sendable {
         }
     }
 
-    /// Calls the handler of an observation of messages of a type, unless the observation was removed.
+    /// Calls the handler of this observation of a type of message, unless the observation was removed.
     @inline(__always)
     final func call<Message: NotificationMessage>(message: Message, in slot: borrowing CallRecord.Slot) {
         call(in: slot) { (handler: MessageHandler<Message>) in handler.body(message) }

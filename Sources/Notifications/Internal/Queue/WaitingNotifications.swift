@@ -59,7 +59,9 @@ struct WaitingNotifications {
     /// The number of notifications that wait.
     private(set) var count = 0
 
-    /// For each mask, a table of the oldest notification in each set of matching notifications; nil until the mask is used.
+    /// One table for each mask; nil until the mask is used.
+    ///
+    /// The table finds the oldest of the waiting notifications that match each other under the mask.
     var tables = InlineArray<3, CoalescingTable?>(repeating: nil)
 
     /// The sequence number that the next notification will have.

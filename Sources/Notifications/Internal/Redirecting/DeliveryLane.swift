@@ -23,7 +23,7 @@ final class DeliveryLane: Sendable {
         isCommon = modes == [.common]
     }
 
-    /// True if every delivery that the calling thread knows to have been sent has arrived.
+    /// True if all deliveries have arrived that were sent to this lane, as far as the calling thread knows.
     var isEmpty: Bool {
         // `sent` is loaded first, so a delivery that is sent between the two loads does not count: it comes after the caller's
         // post. Its arrival cannot be mistaken for that of an earlier delivery, because deliveries arrive in order.

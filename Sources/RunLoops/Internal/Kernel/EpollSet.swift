@@ -27,7 +27,9 @@ package final class EpollSet: Sendable {
         package static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
         /// Both directions are closed; always reported, with any interest.
         package static let closed = Interest(rawValue: EPOLLHUP.rawValue)
-        /// The socket has an error; always reported, with any interest.
+        /// The socket has an error.
+        ///
+        /// The kernel always reports this, whatever the interest.
         package static let error = Interest(rawValue: EPOLLERR.rawValue)
         /// Errors and the end of the stream, each reported once.
         package static let hangUpOnce = Interest(rawValue: EPOLLRDHUP.rawValue | EPOLLET.rawValue)

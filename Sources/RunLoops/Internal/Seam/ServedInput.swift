@@ -115,7 +115,7 @@ package protocol InputServer: Inspected {
 
     /// Called when the input has left its last mode, or its loop ends.
     ///
-    /// This is called once for each time that the input was in the loop, after the input has released the server.
+    /// The input has released the server before this call. If the input joins a loop again, this is called again when it leaves.
     func didLeaveLoop()
 }
 

@@ -46,7 +46,7 @@ package struct Moment: Comparable, Hashable, Sendable {
         return overflow ? 0 : max(left, 0)
     }
 
-    /// Returns the moment after a number of nanoseconds.
+    /// Returns the moment that is a number of nanoseconds later than this one.
     ///
     /// A result that is too late becomes `never`, and a result that is too early becomes the earliest moment.
     package func advanced(by nanoseconds: Int64) -> Moment {

@@ -15,7 +15,7 @@ struct ProcessorTime: ~Copyable, Sendable {
     /// Makes the calling thread the thread whose time this value reads.
     func begin() { thread.store(runloops_thread_id(), ordering: .relaxed) }
 
-    /// Stores the time of the calling thread, because its ID can soon belong to another thread.
+    /// Stores the processor time of the calling thread, which ends: its ID can soon belong to another thread.
     func end() { final.store(ProcessorTime.read(CLOCK_THREAD_CPUTIME_ID) ?? 0, ordering: .relaxed) }
 
     /// The processor time until now, or until ``end()``, in nanoseconds; 0 before the first call of `begin()`.

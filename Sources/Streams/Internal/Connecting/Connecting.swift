@@ -185,7 +185,7 @@ final class ConnectionAttempt: StreamMember {
     var places = MemberPlaces(.writing)
     private var socket: OwnedDescriptor?
     let descriptor: CInt
-    /// `unowned` is safe: the connection is in the same groups, and ends the attempt before it leaves them.
+    /// `unowned` is safe: the connection is in the same groups as this attempt, and ends the attempt before it leaves the groups.
     unowned let connection: Connection
 
     init(_ socket: consuming OwnedDescriptor, _ connection: Connection) {

@@ -142,7 +142,7 @@ struct StreamSocket: ~Copyable {
         _ = runloops_end_sending(descriptor)
     }
 
-    /// Makes the later closing of the socket reset the connection.
+    /// Sets the socket so that closing it later resets the connection.
     mutating func resetWhenClosed() {
         isReset = true
         if descriptor >= 0 { runloops_reset_when_closed(descriptor) }
