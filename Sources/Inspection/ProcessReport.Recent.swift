@@ -87,10 +87,6 @@ extension ProcessReport.Place {
 extension Duration {
     /// The duration in nanoseconds, without fractions.
     ///
-    /// A duration of 292 years or more becomes `Int64.max`.
-    package var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : whole + attoseconds / 1_000_000_000
-    }
+    /// A duration of 292 years or more becomes `Int64.max`, and one of less than −292 years becomes `Int64.min`.
+    package var wholeNanoseconds: Int64 { Int64(clamping: attoseconds / 1_000_000_000) }
 }

@@ -50,4 +50,15 @@ import Testing
         #expect(histogram.sum == 0)
         #expect(histogram.count(upTo: 0) == 1)
     }
+
+    @Test(
+        arguments: [
+            (.zero, 0), (.seconds(9_223_372_036), 9_223_372_036_000_000_000),
+            (.nanoseconds(Int64.max), .max), (.seconds(9_223_372_036) + .milliseconds(900), .max),
+            (.seconds(Int64.max) + .seconds(Int64.max), .max), (.nanoseconds(Int64.min), .min),
+            (.seconds(-9_223_372_036) - .milliseconds(900), .min), (.seconds(Int64.min), .min),
+        ] as [(Duration, Int64)])
+    func `a length of any size is a number of nanoseconds`(length: Duration, nanoseconds: Int64) {
+        #expect(length.wholeNanoseconds == nanoseconds)
+    }
 }
