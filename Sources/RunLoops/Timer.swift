@@ -58,9 +58,7 @@ public final class Timer {
     private var dateWasSet = false
     let origin: SourceLocation
 
-    /// The input to which this timer belongs; nil for a timer of the user.
-    ///
-    /// The timer has the date of the input, and calls the input at that date.
+    /// The input that this timer calls at the date of the input; nil for a timer of the user.
     ///
     /// `unowned(unsafe)`: the input owns this timer, and exists as long as the timer is in a loop.
     private unowned(unsafe) let dated: (any DatedInput)?
@@ -114,9 +112,7 @@ public final class Timer {
         unsafe dated = nil
     }
 
-    /// Makes the timer of another input.
-    ///
-    /// The timer has no date yet.
+    /// Makes the timer of another input, without a date yet.
     init(of input: any DatedInput, _ origin: SourceLocation) {
         interval = 0
         date = .never
