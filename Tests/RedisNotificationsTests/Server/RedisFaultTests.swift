@@ -165,6 +165,36 @@ import Testing
         #expect(observer.gaps.count == 1)
     }
 
+    @Test func `an address that moves to another living server, and back, hides no loss`() throws {
+        let servers = [try RedisServerProcess(), try RedisServerProcess()]
+        let address = servers[0].path + ".address"
+        func move(to server: Int) throws {
+            try? FileManager.default.removeItem(atPath: address)
+            try FileManager.default.createSymbolicLink(
+                atPath: address, withDestinationPath: servers[server].path)
+            for kind in ["normal", "pubsub"] {
+                try servers[1 - server].command("CLIENT", "KILL", "TYPE", kind)
+            }
+        }
+        try move(to: 0)
+        let poster = try servers[0].center(through: address) { $0.retention = .zero }
+        let center = try servers[0].center(through: address)
+        let observer = try Observer(center)
+        try poster.post(1...50)
+        observer.waitForNumber(50)
+        for (number, server) in [(51, 1), (111, 0)] {
+            try center.whileStopped {
+                try poster.postAll(number...(number + 49))
+                waitUntil("they are settled") { poster.statistics.kept == 0 }
+                try move(to: server)
+                try poster.postAll((number + 50)...(number + 59))
+            }
+            observer.waitForNumber(UInt64(number + 59))
+            observer.expectAccounted(upTo: UInt64(number + 59), lostAtMost: 100)
+        }
+        #expect(!observer.gaps.isEmpty)
+    }
+
     @Test(arguments: ["normal", "pubsub"])
     func `connections that the server closes are made again, and nothing is lost`(kind: String) throws {
         let server = try RedisServerProcess()
