@@ -13,10 +13,11 @@ public struct DistributedNotification: Hashable, Sendable {
 
         init(_ id: PosterID) { self.id = id }
 
-        /// The poster of a gap that stands for all posters that have ended and that the engine has forgotten.
+        /// The poster of a gap that stands for all ended posters that the engine has forgotten.
         ///
-        /// An engine remembers ended posters up to a limit. An observer whose center was disconnected for longer gets one such gap,
-        /// because it can have missed notifications of posters that it does not know.
+        /// An engine remembers ended posters up to a limit. If a center was disconnected for so long that the engine has forgotten
+        /// ended posters meanwhile, each of its observers gets one such gap, because the observer can have missed notifications
+        /// of posters that it does not know.
         public static let unknown = Poster(.unknown)
 
         /// The identity, as 32 hexadecimal digits.

@@ -18,8 +18,8 @@ extension DistributedNotificationCenter {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread.
-    /// - Returns: The handle. The observation ends when it is removed or the last reference to it is released. Events that wait
-    ///   at that moment are discarded.
+    /// - Returns: The handle. The observation ends when the handle is removed, or when the last reference to the handle is
+    ///   released. Events that wait at that moment are discarded.
     ///
     /// > Thread safety: any thread.
     public func addObserver(

@@ -16,7 +16,7 @@ extension DistributedNotificationCenter {
 
         /// The policy for a notification for which there is no room.
         ///
-        /// With both policies, the observer gets a ``DistributedNotificationGap`` in the place of the dropped notification.
+        /// With both policies, the observer gets a ``DistributedNotificationGap`` where the dropped notification would have been.
         ///
         /// > Thread safety: a value.
         public enum Policy: Hashable, Sendable {
@@ -31,8 +31,8 @@ extension DistributedNotificationCenter {
         /// A capacity without a limit; if the observer is too slow, the waiting notifications take up more and more memory.
         public static let unlimited = Capacity(kind: .unlimited)
 
-        /// A capacity that merges notifications of the same poster, name and sender: only the newest waits, at the
-        /// position of the first.
+        /// A capacity that merges notifications of the same poster, name and sender: only the newest one waits, at
+        /// the position of the first one.
         ///
         /// ``DistributedNotification/mergedCount`` counts the other notifications. They do not count as dropped, and cause no gap.
         public static let coalescing = Capacity(kind: .coalescing)
@@ -59,8 +59,8 @@ extension DistributedNotificationCenter {
         case drop
         /// Only the newest notification of each poster, name and sender is kept.
         case coalesce
-        /// The notifications are kept, up to ``DistributedNotificationCenter/Options/held``; beyond that, the oldest are dropped,
-        /// with a gap.
+        /// The notifications are kept, up to ``DistributedNotificationCenter/Options/held``; beyond that number, the oldest ones
+        /// are dropped, and the observer gets a gap for them.
         case hold
         /// The notifications are delivered as if the center were not suspended.
         case deliverImmediately
@@ -75,7 +75,7 @@ extension DistributedNotificationCenter {
         /// No earlier notifications: only notifications from now on.
         public static let now = Start(start: .now)
 
-        /// Returns a start with the newest notifications that the engine still has, up to a number.
+        /// Returns a start with the newest notifications that the engine still has, at most `count` of them.
         ///
         /// - Parameter count: The maximum number of notifications.
         /// - Returns: The start.

@@ -28,9 +28,10 @@ extension DistributedNotificationCenter {
         /// The time without an acknowledgement after which the connection counts as stalled.
         public var stall = Duration.seconds(5)
 
-        /// The time that known posters have to connect again after this center has connected again.
+        /// The time within which known posters must connect again, counted from the moment that this center has connected again.
         ///
-        /// If a poster has not connected when this time is over, its observers get a gap with an open end.
+        /// If a poster has not connected when this time is over, the observers of this center get a gap whose
+        /// ``DistributedNotificationGap/to`` is nil.
         public var grace = Duration.seconds(10)
 
         /// Makes limits that suit most programs.
@@ -96,7 +97,7 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// The number of posts, which is also the number of the last post.
+        /// The count of all posts, which is also the number of the last post.
         public var posted: UInt64 = 0
         /// The number of the last post that an engine has accepted.
         public var accepted: UInt64 = 0

@@ -14,7 +14,7 @@ public import RunLoops
 /// ```
 ///
 /// Each notification of a poster has a number. An observer gets the notifications of one poster with one name and sender in order,
-/// each once, and gets a ``DistributedNotificationGap`` in the place of those that are missing. There is no order between posters.
+/// each once, and gets a ``DistributedNotificationGap`` where notifications are missing. There is no order between posters.
 ///
 /// The center connects in the background, and again whenever the connection ends. While it is not connected, it keeps the posts. It
 /// has a thread of its own, which no handler of yours blocks. For more, see <doc:NotificationsBetweenProcesses>.
@@ -52,7 +52,7 @@ public final class DistributedNotificationCenter: Sendable {
         state.start(engine)
     }
 
-    // In a forked child the thread and the connection are its parent's.
+    // In a forked child, the thread and the connection belong to the parent process.
     deinit { if !Fork.isChild { invalidate() } }
 
     /// Ends the center: its observers are removed, and its connection is closed.
@@ -73,7 +73,7 @@ public final class DistributedNotificationCenter: Sendable {
 
     /// The state of the connection.
     ///
-    /// > Thread safety: any thread. The state may change at any moment.
+    /// > Thread safety: any thread. The state can change at any moment.
     public var connectionState: ConnectionState { state.connection }
 
     /// The states of the connection from now on, beginning with the present one.
@@ -93,7 +93,7 @@ public final class DistributedNotificationCenter: Sendable {
     /// The counts of this center's posts.
     public var statistics: Statistics { state.statistics }
 
-    /// True while observers get only what their ``SuspensionBehavior`` lets through.
+    /// True while observers get only the notifications that their ``SuspensionBehavior`` lets through.
     ///
     /// Posting is not affected.
     public var isSuspended: Bool {

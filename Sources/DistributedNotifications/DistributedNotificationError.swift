@@ -9,7 +9,7 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case malformed(String, reason: String)
     /// The payload has more bytes than the limit. Nothing was sent.
     case tooLarge(limit: Int)
-    /// The post would exceed the limit of topics, which are pairs of a name and a sender. Nothing was sent.
+    /// The post would exceed the limit on topics, that is, on pairs of a name and a sender. Nothing was sent.
     case tooManyTopics(limit: Int)
     /// The center has no room for the post, because the engine does not take the earlier posts, or observers do not confirm them.
     ///

@@ -11,11 +11,11 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     public enum Reason: UInt8, Hashable, Sendable, CaseIterable {
         /// The poster could not send the notifications in time, and has dropped the oldest to make room.
         case posterFull = 1
-        /// This process did not take its notifications in time, and the engine had no room to keep more for it.
+        /// This process did not take its notifications in time, and the engine had no room to keep more notifications for it.
         case processBehind = 2
         /// The observer did not take its notifications in time, and its capacity was reached.
         case observerBehind = 3
-        /// The notifications were dropped during a suspension of the center, by the observer's behavior or for lack of room.
+        /// The notifications were dropped while the center was suspended, by the observer's behavior or because there was no room.
         case suspended = 4
         /// The engine no longer had the notifications: this process was disconnected for too long, or the engine has lost its
         /// store.
@@ -27,7 +27,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     /// The poster, or ``DistributedNotification/Poster/unknown``.
     public let poster: DistributedNotification.Poster
 
-    /// The name of the notifications; nil if it is unknown, so that they may be of any topic.
+    /// The name of the notifications; nil if it is unknown, in which case they can have any name and any sender.
     public let name: String?
 
     /// The sender of the notifications; nil if they have none, or ``name`` is nil.
@@ -38,7 +38,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
 
     /// The highest number that may be missing; nil if it is unknown.
     ///
-    /// If it is unknown and the poster posts again, the gap ends before its next notification.
+    /// If the number is unknown and the poster posts again, the gap ends before the poster's next notification.
     public let to: UInt64?
 
     /// The reason.

@@ -37,7 +37,7 @@ public final class DistributedNotificationHub: Sendable {
         thread = try HubThread(name, in: names, Hub.Limits())
     }
 
-    // In a forked child the thread and the name are its parent's.
+    // In a forked child, the thread and the name belong to the parent process.
     deinit { if !Fork.isChild { thread.end() } }
 
     /// The loop of the hub, for tests.
@@ -45,8 +45,8 @@ public final class DistributedNotificationHub: Sendable {
 
     /// False once the hub has ended.
     ///
-    /// The hub ends by itself if it loses its name because the directory of the names was removed. Another hub may have the name
-    /// then, and two hubs would split the observers.
+    /// The hub ends by itself if it loses its name because the directory of the names was removed. After that,
+    /// another hub can take the name, and two hubs would split the observers.
     public var isValid: Bool { !thread.isEnded }
 
     /// Ends the hub.
@@ -69,15 +69,15 @@ public final class DistributedNotificationHub: Sendable {
 extension DistributedNotificationEngine {
     /// The engine for processes of one machine: a hub that one of them serves.
     ///
-    /// The first process that takes the name serves the hub, on a thread of its own. When it ends, for any reason, the others race
-    /// for the name, and one of them serves the next hub. Nothing has to be installed or started. While the serving process is
-    /// stopped, or is being debugged, all other processes wait, so ``DistributedNotificationHub`` in a process of its own is the
-    /// better choice in production.
+    /// The first process that takes the name serves the hub, on a thread of its own. When that process ends, for any reason, the
+    /// others race for the name, and one of them serves the next hub. Nothing has to be installed or started. While the serving
+    /// process is stopped, or is being debugged, all other processes wait, so ``DistributedNotificationHub`` in a process of its
+    /// own is the better choice in production.
     ///
     /// - Parameters:
     ///   - name: The name, which all processes use. A plain name is for processes of the same user.
     ///   - names: The place where the name is kept.
-    ///   - servesIfFirst: True if this process serves the hub if there is none.
+    ///   - servesIfFirst: True if this process takes the name and serves the hub when there is no hub.
     /// - Returns: The engine.
     public static func hub(
         named name: PortName, in names: PortNames = .user, servesIfFirst: Bool = true

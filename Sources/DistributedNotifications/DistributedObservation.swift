@@ -15,7 +15,7 @@ public final class DistributedObservation: Sendable {
     public struct Counts: Hashable, Sendable {
         /// The number of notifications that were delivered to the observer.
         public var delivered = 0
-        /// The number of notifications that were dropped for lack of room or during a suspension, all reported in gaps.
+        /// The number of notifications that were dropped for lack of room or during a suspension; gaps report all of them.
         public var dropped = 0
     }
 
@@ -29,7 +29,7 @@ public final class DistributedObservation: Sendable {
         self.center = center
     }
 
-    // In a forked child the center is its parent's.
+    // In a forked child, the center belongs to the parent process.
     deinit { if !Fork.isChild { remove() } }
 
     /// The counts so far.
@@ -37,7 +37,7 @@ public final class DistributedObservation: Sendable {
 
     /// True once the subscription is confirmed.
     ///
-    /// Once it is, every matching notification is delivered, or is in a gap.
+    /// From then on, every matching notification is delivered, or is reported in a gap.
     public var isConfirmed: Bool { lane.isConfirmed }
 
     /// Ends the observation.

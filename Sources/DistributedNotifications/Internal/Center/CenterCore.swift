@@ -29,9 +29,9 @@ final class CenterCore {
     private var stall: Timer?
     /// The time of the last acknowledgement or, if later, of the first post that waits for one.
     private var lastProgress = ContinuousClock.now
-    /// True if an acknowledgement was owed at the last look.
+    /// True if the engine owed an acknowledgement when ``watchForStall()`` was last called.
     private var wasOwed = false
-    /// True from the engine's refusal of a post until it has room.
+    /// True from the moment at which the engine refuses a post until it has room again.
     private var isFull = false
     /// The number of credits in each confirmation.
     private static let credits = 1_024
@@ -56,7 +56,7 @@ final class CenterCore {
 
     /// Hands posts to the engine until it takes no more.
     func pump() {
-        // If posts are dropped in the meantime, their horizons are merged in the log.
+        // While the engine has no room, nothing is announced either: the log merges the horizons of posts dropped meanwhile.
         if isFull { return state.stopPumping() }
         while let (announcement, posts) = state.nextToHandOver() {
             if let announcement { engine.announce(announcement) }
@@ -86,7 +86,7 @@ final class CenterCore {
         return last
     }
 
-    /// Watches the time while the engine owes an acknowledgement, beginning with the first post that waits for one.
+    /// Notes the time from which the engine owes an acknowledgement, and starts the timer that detects a stall.
     private func watchForStall() {
         let isOwed = state.isOwed
         if isOwed && !wasOwed { lastProgress = .now }
@@ -202,9 +202,9 @@ extension CenterCore: EngineSink {
         pump()
     }
 
-    /// Asks the engine for the posters that the center knows.
+    /// Asks the engine about the posters that the center knows.
     ///
-    /// The center gives up the posters that the engine does not report within the grace period.
+    /// If the engine does not report a poster within the grace period, the center treats that poster as ended.
     private func locate() {
         let asked = known.connect()
         if asked.isEmpty { return }
@@ -212,12 +212,12 @@ extension CenterCore: EngineSink {
         awaitGrace()
     }
 
-    /// Starts the grace period, after which posters that have not connected are given up.
+    /// Starts the grace period, after which the posters that have not connected count as ended.
     private func awaitGrace() {
         grace?.invalidate()
         let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in
             grace = nil
-            // Without a connection nothing arrives; the next connection asks again.
+            // Without a connection, no poster can be reported. On the next connection, the center asks again.
             if epoch == nil { return }
             for poster in known.giveUp() { feedAll { $0.giveUp(poster, $1) } }
             flush()

@@ -98,7 +98,7 @@ final class CenterState: Sendable {
         for lane in ending.lanes { lane.remove() }
         for waiter in ending.posts { waiter.shot.decide(reason ?? .ended) }
         for room in ending.rooms { room.decide(reason ?? .ended) }
-        // The core refers to this object, so the block keeps it alive.
+        // The block keeps this object alive, because the core still refers to this object.
         loop.performInEveryMode { [self] in
             core.value?.end(lastNumber: ending.last)
             core.value = nil
@@ -135,7 +135,7 @@ final class CenterState: Sendable {
                 state.droppedCount += dropped.count
                 var (settled, lost): ([PostWaiter], [PostWaiter]) = ([], [])
                 if let oldest = dropped.first, let newest = dropped.last {
-                    // The engine has accepted the posts before the oldest one, so they are settled and not lost.
+                    // The engine has accepted the posts before the oldest dropped one, so they are settled and not lost.
                     settled = state.postWaiters.filter { $0.number < oldest }
                     lost = state.postWaiters.filter { $0.number >= oldest && $0.number <= newest }
                     state.postWaiters.removeAll { $0.number <= newest }
@@ -168,7 +168,7 @@ final class CenterState: Sendable {
     /// The number of threads and tasks that wait for room or for a stage of a post.
     var waiterCount: Int { state.withLock { $0.roomWaiters.count + $0.postWaiters.count } }
 
-    /// The number of posts that are taken out of the log together, so that its lock is acquired less often.
+    /// The maximum number of posts that are read from the log at a time; reading several acquires the lock less often.
     private static let mostAtOnce = 64
 
     /// Takes the next announcement, or the next posts to hand over; nil if there is nothing.

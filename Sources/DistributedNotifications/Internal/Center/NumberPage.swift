@@ -1,15 +1,16 @@
 internal import CNumberFiles
 internal import Glibc
 
-/// The memory file in which a poster keeps its last number, so that a hub can read it after the poster was killed.
+/// The memory file in which a poster keeps its last number, so that a hub can read the number even after the poster's
+/// process was killed.
 ///
-/// `@unchecked Sendable`: the number is stored under the lock of the center only, and the memory belongs to this object until it is
-/// destroyed.
+/// `@unchecked Sendable`: the number is stored only under the lock of the center, and the memory belongs to this object until the
+/// object is destroyed.
 @safe
 final class NumberPage: @unchecked Sendable {
     /// The descriptor of the memory file; -1 if the kernel has refused the file.
     ///
-    /// Without the file, a hub does not know the number of the last post of a poster that was killed.
+    /// If a poster without such a file is killed, a hub does not know the number of the poster's last post.
     let descriptor: CInt
     private let number: UnsafeMutablePointer<UInt64>?
 
@@ -25,7 +26,7 @@ final class NumberPage: @unchecked Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Stores the number, before its post is handed to the engine.
+    /// Stores the number of a post, before that post is handed to the engine.
     func store(_ value: UInt64) {
         if let number = unsafe number { unsafe runloops_number_file_store(number, value) }
     }
@@ -36,7 +37,7 @@ final class NumberPage: @unchecked Sendable {
 final class NumberView {
     private let number: UnsafePointer<UInt64>
 
-    /// Maps a descriptor; nil if it is not of a memory file whose size cannot change.
+    /// Maps the file of a descriptor; nil if the file is not a memory file, or if its size can change.
     init?(_ descriptor: CInt) {
         // Safe, here and below: the memory is mapped until `deinit`, and its file cannot shrink.
         guard let mapped = unsafe runloops_number_file_map(descriptor) else { return nil }
