@@ -19,10 +19,10 @@ extension Hub {
             first = ringStart
             since = time
         case .after(let position, let known):
-            // The posts before the ring are missing, which the replay notes.
+            // The start can lie before the ring. The replay then notes that posts are missing.
             first = known == epoch ? min(position.low.addingReportingOverflow(1).partialValue, first) : 1
         }
-        // The connection learns of posters that open later through broadcasts.
+        // Broadcasts tell the connection of posters that open later.
         if subscriptions.isEmpty {
             for name in posters.keys.sorted(by: <) where posters[name]?.isOpen == true {
                 connections[id]?.queue.append(.item(.present(name)))
@@ -54,7 +54,7 @@ extension Hub {
         }
     }
 
-    /// Tells a subscription that is replayed of the horizons of topics, without the numbers of later posts.
+    /// Sends the horizons of topics, without the numbers of later posts, to a subscription that is getting earlier posts.
     ///
     /// If a horizon is older than the subscription, the numbers that are missing before the topic's next post are no loss.
     mutating func explain(_ marks: [Baseline.Mark], to request: Subscription, _ id: ConnectionID) {
@@ -88,7 +88,7 @@ extension Hub {
         }
     }
 
-    /// Answers a connection that asks for posters.
+    /// Answers a connection that asks about posters.
     ///
     /// There is no answer for a poster that the hub does not know: if that poster opens later, every connection with a subscription
     /// is told.
@@ -115,7 +115,7 @@ extension Hub {
         var known: (name: PosterID, place: Dictionary<PosterID, HubPoster>.Index)?
         while let confirmed = at(link, { $0.takeConfirmed(upTo: batch) }) {
             if isBehind { continue }
-            // Posts of one poster mostly follow one another.
+            // Usually, successive posts are of the same poster.
             if known?.name != confirmed.poster {
                 known = posters.index(forKey: confirmed.poster).map { (confirmed.poster, $0) }
             }
@@ -166,7 +166,7 @@ extension Hub {
         return items
     }
 
-    /// Queues horizons in place of the posts that found no room, now that there is room.
+    /// Queues horizons for the posts that were left out for lack of room, because there is room now.
     private mutating func tellMissed(_ id: ConnectionID) {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]
@@ -183,7 +183,7 @@ extension Hub {
             connections[id]?.queue.append(.item(.horizon(horizon)))
         }
         if !state.hasForgotten { return }
-        // The posters of some lost posts are forgotten, so the subscriptions are told that they may have missed any poster.
+        // The hub has forgotten posters of lost posts, so it tells the subscriptions that they may have missed posts of any poster.
         for subscribed in state.subscriptions.values where !subscribed.isReplaying {
             for part in baselines(of: subscribed.request, [], hasForgotten: true) {
                 connections[id]?.queue.append(.item(.baseline(part)))
@@ -191,7 +191,7 @@ extension Hub {
         }
     }
 
-    /// Returns the next post of the first replay or, after its last post, the baseline; nil if the post does not fit.
+    /// Returns the next post of the first replay or, after that replay's last post, the baseline; nil if the post does not fit.
     private mutating func replay(
         for id: ConnectionID, batch: UInt64, fits room: Int
     ) -> EngineBatch.Item? {

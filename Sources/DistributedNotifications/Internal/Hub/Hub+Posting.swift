@@ -3,7 +3,7 @@ internal import DequeModule
 extension Hub {
     // MARK: - From posters
 
-    /// Handles an announcement of a poster, or a part of one; only the last part has `isLast`.
+    /// Handles an announcement of a poster, or one part of an announcement; `isLast` is true only for the last part.
     mutating func announce(_ announcement: Announcement, isLast: Bool = true, from id: ConnectionID)
         throws(WireViolation)
     {
@@ -69,7 +69,7 @@ extension Hub {
             at(link, { $0.poster == post.poster && !$0.hasEnded }), posters.values[place].isOpen
         else { throw WireViolation("a post of another poster, or before the opening horizons") }
         guard post.previous < post.number else { throw WireViolation("a post that follows itself") }
-        // A post that is sent again was accepted before.
+        // If the number is not new, the post is sent again, and was accepted before.
         if post.number <= posters.values[place].accepted { return acknowledge(at: link) }
         if !posters.values[place].note(post.topic, post.number, most: limits.topics) {
             throw WireViolation("too many topics")
@@ -105,7 +105,7 @@ extension Hub {
 
     /// The connections that get new posts of a topic, in a stable order.
     ///
-    /// A subscription that is still being sent earlier posts is left out: it gets new posts after the earlier ones.
+    /// Subscriptions to which the hub still sends earlier posts do not count: they get the new posts after the earlier ones.
     private mutating func matching(_ topic: Topic) -> [ConnectionID] {
         if let known = routes.known[topic] { return known }
         let ids = Set((byName[topic.name] ?? [:]).keys).union(byEveryName.keys)

@@ -9,7 +9,7 @@ struct Hub: Hashable, Sendable {
 
     /// The limits of a hub's memory.
     struct Limits: Hashable, Sendable {
-        /// The maximum number of posts that are kept for observers that connect again, or that start with earlier posts.
+        /// The maximum number of kept posts, which are for observers that connect again or start with earlier posts.
         var ringPosts = 32_768
         var ringBytes = 33_554_432
         /// The maximum number of posts that may wait for one connection.
@@ -17,7 +17,7 @@ struct Hub: Hashable, Sendable {
         var queuedBytes = 1_048_576
         /// The maximum number of events, posts or not, that may wait for one connection; beyond it, the connection is closed.
         var queuedEvents = 65_536
-        /// The maximum number of topics of a connection whose losses are noted one by one; beyond it, all its topics are checked.
+        /// For one connection, the maximum number of topics whose losses are noted; beyond it, all topics are checked.
         var missedTopics = 1_024
         /// The number of bytes of a batch beyond which no further item is added to it.
         var batchBytes = 60_000
@@ -25,7 +25,7 @@ struct Hub: Hashable, Sendable {
         var topics = 65_536
         /// The maximum number of ended posters that are remembered.
         var tombstones = 4_096
-        /// The maximum number of topics of all these posters.
+        /// The maximum number of topics of all remembered ended posters together.
         var tombstoneTopics = 65_536
     }
 
@@ -72,11 +72,11 @@ struct Hub: Hashable, Sendable {
     var tombstoneTopics = 0
     /// The newest position of the tombstones that were forgotten; nil if none was.
     private var forgotten: UInt64?
-    /// The newest position of the forgotten tombstones whose posters had posts that never reached the hub; nil if there was none.
+    /// Like `forgotten`, but only for the posters that had, or may have had, posts that never reached the hub.
     private var forgottenTail: UInt64?
-    /// The connections of the topics that had posts since the last change of a subscription.
+    /// The cached connections of each topic that had a post since a subscription last changed.
     var routes = Routes()
-    /// The connections whose posters are owed an acknowledgement that may wait for the next confirmation.
+    /// The connections whose posters are owed an acknowledgement that is allowed to wait for the next confirmation.
     private var patient: [ConnectionID] = []
     /// The connections that may have output, each once, in order.
     var ready: [ConnectionID] = []
@@ -92,8 +92,8 @@ struct Hub: Hashable, Sendable {
     /// The position of the newest post.
     var newest: UInt64 { ringStart + UInt64(ring.count) - 1 }
 
-    /// Returns the number of posts that are still to be sent to a connection, and the number of posts that were sent to it and
-    /// that it has not confirmed.
+    /// Returns the number of posts that are still to be sent to a connection, and the number of sent posts that the
+    /// connection has not confirmed.
     func backlog(of connection: ConnectionID) -> (queued: Int, unconfirmed: Int) {
         guard let state = connections[connection] else { return (0, 0) }
         return (state.queuedPosts, state.unconfirmed.count)
@@ -134,7 +134,7 @@ struct Hub: Hashable, Sendable {
     /// The place of a connection, which is the same until connections are added or removed.
     typealias Link = Dictionary<ConnectionID, HubConnection>.Index
 
-    /// Reads or changes a connection where it is; the dictionary's subscript would copy it.
+    /// Reads or changes a connection in place; the dictionary's subscript would copy the connection.
     mutating func at<Result>(_ link: Link, _ body: (inout HubConnection) -> Result) -> Result {
         body(&connections.values[link])
     }
@@ -161,7 +161,7 @@ struct Hub: Hashable, Sendable {
         return older
     }
 
-    /// Removes a connection that has ended, whose poster may connect again.
+    /// Removes a connection that has ended; its poster can connect again.
     mutating func close(_ id: ConnectionID) {
         guard let state = connections.removeValue(forKey: id) else { return }
         for subscription in state.subscriptions.values where !subscription.isReplaying {
@@ -218,8 +218,8 @@ struct Hub: Hashable, Sendable {
 
     /// Notes that one more connection has confirmed a post, or will never confirm it.
     ///
-    /// Callers may hold an index of a poster. A change through the key could make such an index invalid, even if there is no poster
-    /// with the key, so this method changes the poster through its index.
+    /// A caller can hold an index of ``posters``. Changing a poster by its key could make such an index invalid, even if there is
+    /// no poster with the key, so this method changes the poster by its index.
     mutating func settle(_ poster: PosterID, _ number: UInt64) {
         guard let place = posters.index(forKey: poster), posters.values[place].settle(number) else { return }
         acknowledge(poster)
@@ -239,7 +239,7 @@ struct Hub: Hashable, Sendable {
 
     /// Ends the waits of posters for connections that have confirmed no posts since the last call.
     ///
-    /// - Returns: True if posters still wait for a connection, so that the owner calls again later.
+    /// - Returns: True if posters were waiting for a connection when this call began; the owner then calls again later.
     mutating func checkConfirmations() -> Bool {
         let awaited = connections.filter { $0.value.holdsPosts && !$0.value.isBehind }
         for (id, connection) in awaited {
@@ -251,10 +251,10 @@ struct Hub: Hashable, Sendable {
     /// True if acknowledgements wait for confirmations.
     var hasPatient: Bool { !patient.isEmpty }
 
-    /// Notes that a connection is owed the acknowledgement of a post that others have to confirm.
+    /// Notes that a connection is owed the acknowledgement of its post, which other connections still have to confirm.
     ///
-    /// Their confirmations come soon, and one message then acknowledges both stages. The owner calls ``acknowledgePatient()``
-    /// soon, in case they do not.
+    /// Usually they confirm the post soon, and one message then acknowledges both stages. In case they do not, the owner calls
+    /// ``acknowledgePatient()`` soon.
     mutating func acknowledgeLater(at link: Link) {
         let wasPatient = at(link) { connection in
             defer { connection.isPatient = true }

@@ -49,28 +49,28 @@ struct HubConnection: Hashable, Sendable {
     var queuedBytes = 0
     var unconfirmed = Deque<Unconfirmed>()
     var replays = Deque<Replay>()
-    /// The number of the newest post that found no room, for each topic with such posts.
+    /// For each topic with posts that were left out for lack of room, the number of the newest such post.
     var missed: [MissedTopic: UInt64] = [:]
-    /// True if more topics had such posts than the hub keeps in `missed`.
+    /// True if posts were left out in more topics than the hub keeps in `missed`.
     ///
     /// If so, the hub checks all topics that the connection subscribes to.
     var isMissingMore = false
-    /// True if the hub has forgotten an ended poster since then, so that those topics are not all of them.
+    /// True if the hub has forgotten an ended poster since `isMissingMore` became true, so that the check does not find all losses.
     var hasForgotten = false
     var lastBatch: UInt64 = 0
-    /// The maximum number of posts that are sent to the connection and not confirmed.
+    /// The maximum number of sent posts that the connection has not confirmed.
     var credits = 1_024
     /// True if posters no longer wait for the connection's confirmations.
     ///
     /// This becomes true when there is no room for a post, or when the connection has confirmed no posts for too long. It becomes
     /// false when the connection has confirmed all posts.
     var isBehind = false
-    /// True if the connection has confirmed posts since the last check, or held none then.
+    /// True if the connection has confirmed posts since the last check, or held no posts at that check.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// True if the connection's poster is owed an acknowledgement that may wait for a confirmation.
+    /// True if the connection's poster is owed an acknowledgement that is allowed to wait for a confirmation.
     var isPatient = false
-    /// The opening horizons so far.
+    /// The horizons with which the poster opens, as far as they have arrived.
     var opening: [Horizon] = []
     /// True once the poster has said that it ends.
     var hasEnded = false
@@ -84,7 +84,7 @@ struct HubConnection: Hashable, Sendable {
     /// True if there are posts for the connection that it has not confirmed.
     var holdsPosts: Bool { queuedPosts > 0 || !unconfirmed.isEmpty }
 
-    /// True if some posts found no room.
+    /// True if posts were left out for lack of room.
     var misses: Bool { !missed.isEmpty || isMissingMore }
 
     /// Queues a post, or notes that there is no room.

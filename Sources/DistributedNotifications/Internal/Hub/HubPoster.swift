@@ -49,11 +49,11 @@ struct HubPoster: Hashable, Sendable {
         return true
     }
 
-    /// Notes that a post was accepted, which a number of connections have to confirm.
+    /// Notes that a post was accepted, and that a number of connections have to confirm it.
     ///
     /// - Parameters:
     ///   - number: The number of the post.
-    ///   - waiting: The number of connections.
+    ///   - waiting: The number of those connections.
     ///   - most: The maximum number of posts that wait for confirmations; if there are more, the oldest one counts as settled.
     mutating func accept(_ number: UInt64, waiting: Int, most: Int) {
         accepted = number
@@ -62,7 +62,7 @@ struct HubPoster: Hashable, Sendable {
         if unsettled.count > most { unsettled.removeFirst() }
     }
 
-    /// Notes that the poster will not send posts up to a number.
+    /// Notes that the poster will send no post whose number is at most `number`.
     mutating func skip(to number: UInt64) { accepted = max(accepted, number) }
 
     /// Notes that one more connection has confirmed a post, or will never confirm it.
@@ -70,8 +70,8 @@ struct HubPoster: Hashable, Sendable {
     /// - Returns: True if ``settled`` has changed.
     mutating func settle(_ number: UInt64) -> Bool {
         guard let first = unsettled.first, first.number <= number else { return false }
-        // Each number stands in the list at most once, so the search can end where the number would stand if none before it were
-        // missing.
+        // The numbers are unique and ascending. So the searched number is at most as far back as it would be if no number before
+        // it were missing, and the search ends there.
         var low = 0
         var high = min(unsettled.count, Int(number - first.number) + 1)
         if unsettled[high - 1].number == number { low = high - 1 }

@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// The engine of a center that reaches other centers through a hub between processes.
 ///
-/// It connects to the hub of a name, and if there is none, it may serve one, on a thread of its own. Of several processes that
-/// try, one gets the name, and the others connect to it.
+/// The engine connects to the hub of a name. If there is none, and the engine is allowed to, it serves the hub itself, on a thread
+/// of its own. If several processes try that, one of them gets the name, and the others connect to its hub.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class HubEngine: Engine {
@@ -105,8 +105,8 @@ final class HubEngine: Engine {
             hub = try HubThread(name, in: names, limits)
             return true
         } catch {
-            // For example, another process has taken the name first. It may not serve the hub yet, so the next try comes after a
-            // pause.
+            // For example, another process has taken the name first. Possibly that process does not serve the hub yet, so the next
+            // try comes after a pause.
             return false
         }
     }
@@ -136,7 +136,7 @@ final class HubEngine: Engine {
         if let connectedSince, .now - connectedSince > .seconds(1) { backoff.reset() }
         connectedSince = nil
         sink?.state(.away(since: awaySince ?? .now, error), epoch: nil)
-        // The pause is random, so that not all processes that have lost the hub at the same time try again at the same time.
+        // The pause is random, so that processes that have lost the hub at the same time try again at different times.
         let pause = backoff.begin() * Int.random(in: 50...150) / 100
         let timer = Timer(timeInterval: pause, repeats: false) { [unowned self] _ in
             retry = nil
@@ -176,8 +176,8 @@ final class HubEngine: Engine {
             return try remote.trySend(
                 message.bytes, id: message.id, descriptors: message.descriptor.map { [$0] } ?? [])
         } catch {
-            // The end of the connection is reported by its handler, after the messages that came before it. After another error
-            // nothing reports room. The loss comes later, because the engine calls nobody while it sends.
+            // If the connection has ended, its handler reports that, after all earlier messages. After any other error, nothing
+            // would report room, so a later block gives up the connection: while the engine sends, it must not call the center.
             if case .ended = error { return false }
             let (engine, number) = (confined, portNumber)
             loop.performInEveryMode {

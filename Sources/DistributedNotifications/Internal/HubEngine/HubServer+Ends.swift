@@ -22,7 +22,7 @@ extension HubServer {
         let numbers = client.numbers
         let process = client.peer.credentials.processID
         var source: ProcessSource?
-        // The process ID is 0 if the process is in another namespace, and is invisible here.
+        // The process ID is 0 if the process is invisible here, because it is in another namespace.
         if process > 0 {
             do throws(SystemError) {
                 let made = try ProcessSource(process) { [unowned self] _, _ in
@@ -33,7 +33,7 @@ extension HubServer {
                 try loop.add(made, forMode: .common)
                 source = made
             } catch {
-                // If no descriptor is left, the process is not watched, and its end is not seen, as if the process were invisible.
+                // If no descriptor is left, the process cannot be watched, so its end is missed, as if the process were invisible.
                 if error.code == ESRCH { return hub.end(poster, last: numbers?.value) }
             }
         }
@@ -49,7 +49,7 @@ extension HubServer {
         awayOrder.removeAll { $0 == poster }
     }
 
-    /// Gives up the poster that has been away longest, if there are too many.
+    /// Treats the poster that has been away longest as ended, if more than `mostAway` posters are away.
     private func giveUpOldest() {
         guard awayOrder.count > HubServer.mostAway, let poster = awayOrder.first else { return }
         forget(poster)

@@ -20,7 +20,7 @@ final class HubServer {
     /// The time that the acknowledgement of a post waits for a confirmation.
     private static let longestPatience = Duration.milliseconds(1)
 
-    /// The limit of posters that are neither connected nor known to have ended.
+    /// The maximum number of posters that are neither connected nor known to have ended.
     static let mostAway = 4_096
 
     private let port: MessagePort
@@ -29,7 +29,7 @@ final class HubServer {
     var clients: [UInt64: Client] = [:]
     /// The posters whose connections have ended, and whose processes have not ended as far as the hub knows.
     var away: [PosterID: Away] = [:]
-    /// The same posters, the one that has been away longest first.
+    /// The posters in `away`; the one that has been away longest is the first.
     var awayOrder: [PosterID] = []
     private(set) var violations = 0
     /// The clients to which a message could not be sent.
@@ -145,7 +145,7 @@ final class HubServer {
         send(HubMessage.welcome, welcome.bytes, to: peer.connection)
     }
 
-    /// Sends the reason for a refusal, and closes the connection, so that a refused peer cannot greet again and again.
+    /// Sends the reason for a refusal, and closes the connection, so that a refused peer cannot send one hello after another.
     private func refuse(_ peer: MessagePort.Peer, _ reason: UInt32) {
         var refusal = WireWriter()
         refusal.put(reason)
@@ -205,7 +205,7 @@ final class HubServer {
         loop.add(timer, forMode: .common)
     }
 
-    /// Makes sure that a process which confirms nothing, because it was stopped, does not hold posters back.
+    /// Makes sure that a process that confirms nothing, for example because it was stopped, does not hold posters back.
     private func awaitConfirmations() {
         if check != nil { return }
         let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in

@@ -54,7 +54,7 @@ struct EventQueue: Sendable {
     private var head = 0
     /// The sequence number up to which entries are delivered even though the center is suspended.
     ///
-    /// Entries are numbered in the order in which they were appended, including those that were removed.
+    /// The sequence number of an entry is its index in `entries` plus `head`. When an entry is dropped, the later ones move up.
     private var released = 0
     /// The sequence numbers of the entries into which later notifications of the same key are merged.
     private var mergeable: [Key: Int] = [:]
@@ -173,7 +173,7 @@ struct EventQueue: Sendable {
         droppedCount += 1
     }
 
-    /// Inserts a gap, or extends the last gap of the same poster and topic before it if that has the same reason.
+    /// Inserts a gap; if the last gap of the same poster and topic before `index` has the same reason, extends that gap instead.
     private mutating func insert(_ gap: DistributedNotificationGap, at index: Int) {
         for place in (0..<index).reversed() {
             guard case .gap(let known) = entries[place], known.poster == gap.poster else { continue }
@@ -185,7 +185,7 @@ struct EventQueue: Sendable {
                         reason: gap.reason, isCertain: true))
                 return
             }
-            // The numbers of this gap lie between those of any earlier gap and those of the new gap, so no earlier gap is extended.
+            // The numbers of `known` lie between those of any earlier gap and those of the new gap, so no earlier gap is extended.
             if isOfTopic || known.name == nil { break }
         }
         entries.insert(.gap(gap), at: index)

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The account of one observer: for each poster and topic, the number up to which each post was delivered or is in a gap.
+/// The account of one observer: for each poster and topic, the number up to which each post was delivered or reported in a gap.
 ///
 /// A pure value. It converts the events of an engine into the events of the observer.
 struct Follower: Hashable, Sendable {
@@ -54,13 +54,13 @@ struct Follower: Hashable, Sendable {
 
     /// True once the last baseline of this connection has arrived.
     private var isChecked = false
-    /// The ends of posters that arrived before the baseline.
+    /// Reports of ended posters; each report arrived before the last baseline, and waits for it.
     private var waitingEnds: [WaitingEnd] = []
 
     private struct WaitingEnd: Hashable, Sendable {
         let end: PosterEnd
         let epoch: Epoch
-        /// True if the end arrived before the subscription began, so that it means no loss.
+        /// True if the report arrived before the subscription began, in which case it means no loss.
         let isOld: Bool
     }
 
@@ -119,7 +119,7 @@ struct Follower: Hashable, Sendable {
     /// - Parameters:
     ///   - baseline: The baseline.
     ///   - epoch: The epoch of the connection.
-    ///   - time: The time by the clock that the posters share; the minimum if they share none.
+    ///   - time: The time by the clock that the posters share; the lowest value if they share no clock.
     ///   - emit: Called with each event for the observer.
     mutating func take(
         _ baseline: Baseline, in epoch: Epoch, at time: Int64, _ emit: (Event) -> Void
@@ -130,7 +130,7 @@ struct Follower: Hashable, Sendable {
             if let topic = mark.topic {
                 let last = account.last(topic)
                 let known = isOld(mark.baseTime) ? max(last, mark.base) : last
-                // If posts of the topic have arrived before, a number beyond them is a loss.
+                // If the subscription has begun, or posts of the topic have arrived before, a higher number means a loss.
                 if mark.number > known && (hasBegun || account.topics[topic] != nil) {
                     emit(gap(mark.poster, topic, from: known + 1, to: mark.number, .notKept))
                 }
@@ -194,7 +194,7 @@ struct Follower: Hashable, Sendable {
         _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
     ) {
         let account = accounts[poster] ?? Account()
-        // A loss beyond the newest delivery may be of any topic; a loss below it can only be of a topic that is behind.
+        // A lost post above `newest` can be of any topic. A lost post below it can only be of a topic whose last number is lower.
         let newest = max(accepted, account.last)
         for topic in account.topics.keys.sorted() where max(accepted, account.last(topic)) < account.last {
             let from = max(accepted, account.last(topic)) + 1

@@ -5,12 +5,12 @@ struct KnownPosters: Hashable, Sendable {
     private(set) var known: Set<PosterID> = []
     /// The known posters that the engine has not reported on this connection.
     private(set) var inDoubt: Set<PosterID> = []
-    /// The poster that was reported last, if it is known; one poster often posts several times in a row.
+    /// The poster that was reported last, if it is known; a cache, because one poster often posts several times in a row.
     private var latest: PosterID?
 
     /// Notes that a connection begins.
     ///
-    /// - Returns: The posters to ask for.
+    /// - Returns: The posters to ask the engine about.
     mutating func connect() -> [PosterID] {
         inDoubt = known
         return known.sorted()

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// The clock of the machine that never steps back, in nanoseconds.
+/// The machine's clock that never steps back, in nanoseconds.
 ///
 /// All processes of the machine read the same time, except processes in another time namespace. The hub
-/// says its time in its welcome, so that a center in another namespace notices.
+/// sends its time in its welcome message, so that a center in another time namespace notices the difference.
 enum MachineClock {
     static var now: Int64 {
         var time = timespec()

@@ -22,7 +22,7 @@ struct PosterLog: Hashable, Sendable {
         var gone: UInt64 = 0
         /// The number of the newest post that is no longer kept and that an engine has accepted.
         var base: UInt64 = 0
-        /// The times of these two posts.
+        /// The times of the posts with the numbers `gone` and `base`.
         var goneTime: Int64 = 0
         var baseTime: Int64 = 0
     }
@@ -50,9 +50,9 @@ struct PosterLog: Hashable, Sendable {
     private var times = Deque<Int64>()
     /// The number of the last post that does not count against the limits.
     ///
-    /// The engine limits this post and all earlier ones.
+    /// The engine has limits of its own for this post and all earlier ones.
     private var exempt: UInt64 = 0
-    /// The bytes of the kept posts that count.
+    /// The number of bytes of the kept posts that count towards the limits.
     private var bytes = 0
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
@@ -61,7 +61,7 @@ struct PosterLog: Hashable, Sendable {
     private var sent: UInt64 = 0
     /// The posts that were dropped after they were handed over on this connection, and before the engine accepted them.
     private var droppedOnTheWay = Deque<Dropped>()
-    /// The topics with dropped posts that the engine does not know of, with the number of the newest such post.
+    /// For each topic with dropped posts that the engine does not know of, the number of the newest such post.
     fileprivate var due: [Topic: UInt64] = [:]
 
     private struct Dropped: Hashable, Sendable {
@@ -92,10 +92,10 @@ struct PosterLog: Hashable, Sendable {
             topic: topic, date: date, isImmediate: isImmediate, payload: payload)
         if lacksRoom(for: post) && !dropsOldest { return .full }
         var dropped: [UInt64] = []
-        // A post that needs more than the whole room is kept if it is the only one.
+        // A post that alone exceeds the limits is kept if no other post counts towards them.
         while lacksRoom(for: post) {
             let number = dropOldest()
-            // The engine has accepted the others, and their observers miss nothing.
+            // The engine has accepted the posts up to `exempt`, and observers do not miss them.
             if number > exempt { dropped.append(number) }
         }
         lastNumber = post.number
@@ -151,14 +151,14 @@ struct PosterLog: Hashable, Sendable {
     /// The next posts to hand over, in order.
     func next(atMost most: Int) -> [Post] {
         guard isConnected, let oldest = retained.first, sent < lastNumber else { return [] }
-        // Numbers of kept posts follow one another.
+        // The numbers of the kept posts are consecutive.
         let start = Int(max(sent, oldest.number - 1) + 1 - oldest.number)
         return Array(retained[start..<min(start + most, retained.count)])
     }
 
     /// Removes and returns the announcement of posts that were dropped before they were handed over; nil if there is none.
     ///
-    /// The announcement goes before ``next``.
+    /// The announcement is handed over before ``next``.
     mutating func takeAnnouncement() -> Announcement? {
         if due.isEmpty { return nil }
         let horizons = due.map { topic, number in
@@ -170,7 +170,7 @@ struct PosterLog: Hashable, Sendable {
         return Announcement(horizons: horizons, number: sent, isOpening: false)
     }
 
-    /// Notes that the engine has taken ``next``.
+    /// Notes that the engine has taken all posts up to `number`.
     mutating func handedOver(_ number: UInt64) { sent = max(sent, number) }
 
     /// The number up to which posts were handed over on this connection.
@@ -221,7 +221,7 @@ struct PosterLog: Hashable, Sendable {
     ///
     /// - Returns: True if there is more room than before.
     mutating func acknowledge(accepted: UInt64, settled: UInt64, exempt: UInt64 = 0) -> Bool {
-        // An engine cannot acknowledge more than was posted, even if it says so.
+        // If an engine acknowledges more than was posted, the excess is ignored.
         self.accepted = max(self.accepted, min(accepted, lastNumber))
         while let first = droppedOnTheWay.first, first.number <= self.accepted {
             droppedOnTheWay.removeFirst()

@@ -26,8 +26,8 @@ enum HubMessage {
     static let refusedVersion: UInt32 = 1
     static let refusedDuplicate: UInt32 = 2
 
-    // The maximum numbers of entries of a message. So many entries fit into a message, and the limits bound the work of the hub
-    // before it serves the next connection.
+    // The maximum numbers of entries of a message. A message has room for that many entries. The limits bound the work that the
+    // hub does before it serves the next connection.
     static let horizonsPerMessage = 200
     static let subscriptionsPerMessage = 200
     static let postersPerMessage = 4_096

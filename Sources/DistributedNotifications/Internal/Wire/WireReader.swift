@@ -29,7 +29,7 @@ package struct WireReader: Sendable {
         }
     }
 
-    /// Reads a number below 2⁶³, to which code may add without an overflow.
+    /// Reads a number below 2⁶³, so that additions to it do not overflow.
     mutating func count() throws(WireViolation) -> UInt64 {
         let number = try number(UInt64.self)
         if number > UInt64(Int64.max) { throw WireViolation("a number is beyond all counting") }
