@@ -49,7 +49,7 @@ extension HTTPTransfer {
         contents.upload?.stream?.count ?? 0
     }
 
-    /// True from the write that makes the unsent bytes exceed the mark until a writer may continue.
+    /// True while a writer should wait: it is set when the unsent bytes exceed the mark, and cleared when a writer may continue.
     var isAboveMark: Bool { contents.upload?.stream?.isAboveMark ?? false }
 
     private func stream(_ member: StaticString) -> UploadStream? {

@@ -22,7 +22,7 @@ public final class HTTPTransfer {
     /// A request changes the contents some thirty times, so they are stored without exclusivity checks; see `ExclusivityUnchecked`.
     /// Each change is complete whenever code of the user can run.
     private let storage: ExclusivityUnchecked<Contents>
-    /// The reader of a task that reads the answer; nil if handlers receive it.
+    /// The link to the task that reads the answer; nil if handlers receive the answer.
     weak var reader: BodyReader?
 
     /// The values that change during a transfer.

@@ -41,7 +41,7 @@ package protocol Engine: AnyObject {
     /// Removes subscriptions by their numbers.
     func unsubscribe(_ numbers: [UInt64])
 
-    /// Asks for posters that the center knows from an earlier connection.
+    /// Asks about posters that the center knows from an earlier connection.
     ///
     /// For each of them that the engine knows, it delivers ``EngineBatch/Item/present(_:)`` or ``EngineBatch/Item/ended(_:only:)``.
     /// It reports the others when it learns of them, as it does with every poster once there is a subscription.
@@ -92,8 +92,8 @@ package protocol EngineSink: AnyObject {
     ///
     /// - Parameters:
     ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
-    ///   - epoch: The incarnation that the engine is connected with; nil unless connected. The store of another epoch is
-    ///     another one: nothing that the last one had is known to be in it.
+    ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. If the epoch differs from
+    ///     the last one, the store is another one: nothing that the last store had is known to be in this store.
     ///   - sharesClock: True if all centers of the engine read the same clock, so that an observer can tell which posts are older
     ///     than its subscription.
     func state(_ state: ConnectionState, epoch: Epoch?, sharesClock: Bool)
@@ -103,8 +103,8 @@ package protocol EngineSink: AnyObject {
     /// - Parameters:
     ///   - accepted: The number up to which the engine has all posts.
     ///   - settled: The number up to which every matching connection has confirmed each post, or was given a gap.
-    ///   - exempt: The number up to which posts do not count against the limits of the center, because the engine limits the
-    ///     accepted posts that are kept; `settled` if it does not.
+    ///   - exempt: The number up to which posts do not count against the limits of the center, because the engine itself limits
+    ///     the accepted posts that are kept; if the engine has no such limit, the same number as `settled`.
     func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64)
 
     /// Reports that posts can be handed over again.

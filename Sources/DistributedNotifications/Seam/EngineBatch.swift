@@ -3,13 +3,13 @@ package struct EngineBatch: Hashable, Sendable {
     /// An event of a batch.
     package enum Item: Hashable, Sendable {
         case post(Delivered)
-        /// The end of a range of posts of a topic that the engine does not deliver.
+        /// A notice that the engine does not deliver the posts of a topic up to a number.
         ///
         /// `only` is the one subscription that the horizon is for; nil for all checked subscriptions.
         case horizon(Horizon, only: UInt64? = nil)
-        /// The numbers with which a subscription begins or, if it has begun before, those that it should have reached.
+        /// The numbers with which a subscription begins; if it began on an earlier connection, those that it should have reached.
         case baseline(Baseline)
-        /// A poster is connected, and the engine has delivered the posts of this poster that it has.
+        /// A poster is connected, and the engine has delivered all posts that it has of this poster.
         case present(PosterID)
         /// A poster has ended.
         ///
@@ -52,9 +52,9 @@ package struct Baseline: Hashable, Sendable {
         /// The topic; nil for every topic of the poster.
         package let topic: Topic?
         package let number: UInt64
-        /// The number of the newest horizon of the topic, which says nothing of later posts.
+        /// The number of the newest horizon of the topic; the horizon says nothing about later posts.
         package let base: UInt64
-        /// The time of that horizon.
+        /// The time of the horizon with the number ``base``.
         package let baseTime: Int64
 
         package init(

@@ -1,18 +1,18 @@
-/// A poster's statement that it has posted up to a number in a topic, in place of posts that are not sent.
+/// A poster's statement that it has posted up to a number in a topic; it stands for posts that are not sent.
 package struct Horizon: Hashable, Sendable {
     package let poster: PosterID
     package let topic: Topic
     /// The number of the newest post that the horizon stands for.
     package let number: UInt64
-    /// The time of that newest post by the clock that the poster and the observers share; the maximum if they share none.
+    /// The time of the post with ``number``, by the clock that the poster and the observers share; the maximum if they share none.
     ///
-    /// A subscription that began later has not lost the post.
+    /// A subscription that began later has not lost that post.
     package let time: Int64
-    /// True if an engine has accepted that newest post, and there is no shared clock.
+    /// True if an engine has accepted the post with ``number``, and there is no shared clock.
     ///
-    /// If the poster is new to the store, a subscription that began in this store has not lost the post.
+    /// If the poster is new to the store, a subscription that began in this store has not lost that post.
     package let isBase: Bool
-    /// The reason in the gap that the horizon may cause.
+    /// The reason in the gap that the horizon can cause.
     package let reason: DistributedNotificationGap.Reason
 
     package init(
@@ -31,9 +31,9 @@ package struct Horizon: Hashable, Sendable {
 /// The horizons that a poster hands to its engine.
 package struct Announcement: Hashable, Sendable {
     package let horizons: [Horizon]
-    /// True for the first announcement of a connection, with a horizon for each topic that has posts which are not sent again.
+    /// True for the first announcement of a connection, with the horizons of each topic whose posts are not all sent again.
     package let isOpening: Bool
-    /// The number up to which the poster sends no posts: they were sent before, or a horizon stands for them.
+    /// The number up to which the poster sends no posts, because they were sent before, or because horizons stand for them.
     package let number: UInt64
 
     package init(horizons: [Horizon], number: UInt64, isOpening: Bool) {

@@ -1,4 +1,4 @@
-/// The identity of an engine's store: a hub keeps one for its whole life, and a database has a new one in each generation.
+/// The identity of an engine's store: a hub's is the same for its whole life, and a database has a new one in each generation.
 package struct Epoch: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64

@@ -36,7 +36,7 @@ public final class LoopBridge {
     /// The epoll set in which Foundation's loop waits in its default mode.
     private var hostSet: CInt = -1
     private var observer: RunLoop.Observer?
-    /// A source that keeps a run of our loop from ending because its mode has no other inputs.
+    /// A source that keeps a run of our loop going even if its mode has no other inputs.
     private let anchor = ManualSource {}
     /// The source that watches the epoll set of Foundation's loop; nil unless our loop sleeps on behalf of both loops.
     private var source: DescriptorSource?
@@ -159,10 +159,10 @@ public final class LoopBridge {
 
     // MARK: - Waiting
 
-    /// Makes the loop that will wait watch the other loop, so that it waits for both.
+    /// Registers the other loop with the loop that will wait, so that work for the other loop also ends the wait.
     ///
     /// The loop that will wait is that of the innermost run that the bridge did not begin itself, or Foundation's if there is no
-    /// run. If the other loop watches this one, that watch ends first. The two loops cannot watch each other at the same time,
+    /// run. If the other loop watches this one, it stops doing so first. The two loops cannot watch each other at the same time,
     /// because the kernel allows no cycle of epoll sets.
     private func watch() {
         guard let link = unsafe link else { return }

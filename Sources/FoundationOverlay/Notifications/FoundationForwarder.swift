@@ -16,7 +16,7 @@ final class FoundationForwarder: Sendable {
     static let shared = FoundationForwarder()
 
     private struct State {
-        /// The names for which an observer of the single name forwards.
+        /// The names that each have an observer of their own, which forwards that name only.
         ///
         /// The observer of every name skips these names, so that their notifications are not forwarded twice.
         var names: Set<String> = []

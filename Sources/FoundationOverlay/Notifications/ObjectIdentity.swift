@@ -49,8 +49,8 @@ enum ObjectIdentity {
     ///
     /// If an equal value has received a new `ValueIdentity` meanwhile, the entry stays.
     fileprivate static func forget(_ value: ComparedValue) {
-        // `living` is held until the lock is free. By then it may be the last reference, and its release calls this method again,
-        // which takes the lock.
+        // `living` keeps the object alive until the lock is free. It can be the last reference by then. Its release calls this
+        // method again, which acquires the lock, so the lock must not be held any longer.
         let living = identities.withLock { identities in
             let living = identities[value]?.sendable
             if living == nil { identities[value] = nil }

@@ -32,7 +32,7 @@ func transfer(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
 }
 
 extension HTTPTransfer {
-    /// The limit of a transfer's received bytes that no handler or task has taken.
+    /// The limit on the received bytes of a transfer that no handler or task has taken yet.
     ///
     /// At the limit, libcurl must hold further bytes back. The body's callback checks this, because libcurl reads up to a hundred
     /// times from one socket in one call.

@@ -16,7 +16,7 @@ extension TransferSet {
         if transfer.contents.state.hasEnded { return }
         releaseHandle(transfer)
         transfer.contents.state.finish(error)
-        // A task may take the remaining bytes at any later time, and needs nothing else from the set.
+        // A task can take the remaining bytes at any later time, and needs nothing else from the set.
         if transfer.reader != nil { remove(transfer) }
         enqueue(transfer)
     }

@@ -60,7 +60,7 @@ extension TransferSet {
         }
     }
 
-    /// Ends the transfers that have neither sent nor received bytes for too long.
+    /// Ends the transfers that have sent and received no bytes for too long.
     private func endIdle(_ now: ContinuousClock.Instant) {
         contents.idleDeadline = now + IdleWatch.interval(of: options.idleTimeout)
         for transfer in contents.active {
@@ -132,7 +132,7 @@ extension TransferSet {
         transfer.contents.inbox = bytes
     }
 
-    /// Lets libcurl continue a transfer whose bytes it holds back, if all stored bytes were taken.
+    /// Lets libcurl continue a transfer whose bytes libcurl holds back, if all stored bytes were taken.
     func resumeIfEmptied(_ transfer: HTTPTransfer) {
         if isReadyForBytes(transfer) { takeTurn(transfer) }
     }
