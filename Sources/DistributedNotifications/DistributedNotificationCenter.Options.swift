@@ -74,8 +74,8 @@ extension DistributedNotificationCenter {
         case refuse
         /// The oldest kept posts are dropped. Observers that have not received them get a gap.
         case dropOldest
-        /// The post blocks the thread until there is room, and throws ``DistributedNotificationError/full`` if this time passes
-        /// first.
+        /// The post blocks the thread until there is room, and throws ``DistributedNotificationError/full`` if the given
+        /// time passes first.
         case block(until: Duration)
     }
 

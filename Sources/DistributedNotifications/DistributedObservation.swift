@@ -42,8 +42,8 @@ public final class DistributedObservation: Sendable {
 
     /// Ends the observation.
     ///
-    /// Events that wait are discarded. If this is called on the thread of the observer's loop, no call of the handler starts after
-    /// it has returned; on another thread, one call may still be under way. Calling this twice is harmless.
+    /// Events that wait are discarded. If this is called on the thread of the observer's loop, no call of the handler starts
+    /// after `remove()` has returned; on another thread, one call can still be under way. Calling this twice is harmless.
     public func remove() {
         Fork.check("DistributedObservation.remove")
         if lane.remove() { center.remove(number) }

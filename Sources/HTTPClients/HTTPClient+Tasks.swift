@@ -46,7 +46,8 @@ extension HTTPClient {
     ///
     /// - Parameters:
     ///   - request: The request, whose body is ignored.
-    ///   - descriptor: The descriptor, which is read and closed as by ``start(_:uploading:fileID:line:configure:)``.
+    ///   - descriptor: The descriptor, which is read and closed in the same way as by
+    ///     ``start(_:uploading:fileID:line:configure:)``.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Returns: The answer: its header, and its body, which is still to be read.

@@ -9,7 +9,7 @@ extension HTTPClient {
         /// The time without sent or received bytes after which a transfer ends; 60 seconds.
         ///
         /// The transfer ends after this time, or up to an eighth later. Time does not count while the transfer is paused, while
-        /// your code has not written the next bytes of its body, or while the transfer waits for a free connection.
+        /// your code has not written the next bytes of the request's body, or while the transfer waits for a free connection.
         public var idleTimeout: Duration = .seconds(60)
 
         /// The maximum number of redirects that a request follows; 10.

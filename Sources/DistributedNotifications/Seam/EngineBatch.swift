@@ -44,7 +44,7 @@ package struct EngineBatch: Hashable, Sendable {
     }
 }
 
-/// The numbers up to which posters have posted, delivered after the earlier posts that a subscription asked for.
+/// The numbers up to which posters have posted; they follow the earlier posts that a subscription asked for.
 package struct Baseline: Hashable, Sendable {
     /// A number up to which a poster has posted.
     package struct Mark: Hashable, Sendable {

@@ -30,7 +30,7 @@ final class WallClockDate {
     private let date: Date
     private let instant: ContinuousClock.Instant
 
-    /// Makes the pair from a date that was set and its instant.
+    /// Makes the pair of a date that was set and the instant of that date.
     init(_ date: Date, meaning instant: ContinuousClock.Instant) {
         self.date = date
         self.instant = instant

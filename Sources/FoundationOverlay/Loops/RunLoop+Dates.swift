@@ -7,7 +7,7 @@ public import class RunLoops.RunLoop
 extension RunLoop {
     /// Runs in the default mode until a date, until the loop is stopped, or until the mode is empty.
     ///
-    /// - Parameter limitDate: The date at which the run ends. If it has passed, the run makes one pass.
+    /// - Parameter limitDate: The date at which the run ends. If the date is in the past, the run makes one pass.
     ///
     /// > Thread safety: the loop's own thread only.
     @_disfavoredOverload

@@ -3,7 +3,7 @@ public import Notifications
 
 public import struct Notifications.Notification
 
-/// Foundation's type of notification names, as an operand of the comparisons with a name of this package.
+/// The type of Foundation's notification names, for comparisons with a name of this package.
 ///
 /// The comparisons are generic for two reasons. The compiler then takes an operand such as `.init("name")` as a name of this
 /// package. And it does not convert the operands to `AnyHashable`: as values of that type, names of two types always differ.
@@ -79,7 +79,7 @@ extension Foundation.NSNotification.Name {
 extension Notification {
     /// Makes a notification with a name of Foundation's.
     ///
-    /// Only `NotificationCenter.default.post(name:object:userInfo:)` reaches the observers of Foundation's center, too.
+    /// To reach the observers of Foundation's center, too, post with `NotificationCenter.default.post(name:object:userInfo:)`.
     ///
     /// - Parameters:
     ///   - name: The name of the event.

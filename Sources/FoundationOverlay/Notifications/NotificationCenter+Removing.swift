@@ -5,7 +5,7 @@ public import struct Notifications.Notification
 public import class Notifications.NotificationCenter
 
 extension NotificationCenter {
-    /// Ends an observation, or all observations of an object.
+    /// Ends one observation, or all observations of an observing object.
     ///
     /// After this has returned, no call of the handlers starts. Removing an observer twice, or an object that does not observe,
     /// does nothing.

@@ -33,7 +33,7 @@ final class CenterCore {
     private var wasOwed = false
     /// True from the moment at which the engine refuses a post until it has room again.
     private var isFull = false
-    /// The number of credits in each confirmation.
+    /// The number of further posts that each confirmation allows the engine to deliver.
     private static let credits = 1_024
 
     init(_ state: CenterState, _ engine: any Engine) {
@@ -134,7 +134,7 @@ final class CenterCore {
         if epoch != nil { engine.unsubscribe([number]) }
     }
 
-    /// Applies a change to an observer's account, and keeps the events that it makes.
+    /// Applies a change to an observer's account, and keeps the events that the change makes.
     private func feed(_ number: UInt64, _ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
         guard let index = observers.index(forKey: number) else { return }
         var events: [Follower.Event] = []

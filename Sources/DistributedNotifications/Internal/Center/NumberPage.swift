@@ -46,7 +46,7 @@ final class NumberView {
 
     deinit { unsafe runloops_number_file_unmap_reader(number) }
 
-    /// The number, which the other process may change at any time; nil if it is too large to be the number of a post.
+    /// The number, which the other process can change at any time; nil if it is too large to be the number of a post.
     var value: UInt64? {
         let value = unsafe runloops_number_file_load(number)
         return value > UInt64(Int64.max) ? nil : value

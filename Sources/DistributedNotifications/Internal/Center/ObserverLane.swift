@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The queue of events to one observer, with the loop or the task that takes from it.
+/// The queue of events to one observer, with the loop or the task that takes events from it.
 ///
 /// > Thread safety: any thread appends; the observer's loop or task takes.
 final class ObserverLane: Sendable {

@@ -43,7 +43,7 @@ extension Hub {
         markReady(id)
     }
 
-    /// Begins to deliver every post, after the baseline.
+    /// Queues the baseline of a subscription, and begins to deliver every matching post after the baseline.
     private mutating func begin(_ request: Subscription, _ id: ConnectionID) {
         connections[id]?.subscriptions[request.number]?.isReplaying = false
         addToIndex(request, id)

@@ -101,8 +101,8 @@ struct Hub: Hashable, Sendable {
 
     /// Removes and returns the connections whose queues hold more events than the limit.
     ///
-    /// Such a connection has not read for too long, and its queue has no room even for events that are not posts. The owner closes
-    /// these connections. When their centers connect again, they ask for the posts that they have missed.
+    /// Such a connection has read nothing for too long, and its queue has no room even for events that are not posts. The owner
+    /// closes these connections. When their centers connect again, they ask for the posts that they have missed.
     mutating func takeOverrun() -> [ConnectionID] {
         defer { overrun = [] }
         return overrun

@@ -17,7 +17,7 @@ final class HubServer {
     /// The time between two checks of the confirmations; posters wait up to twice as long for a process that confirms nothing.
     private static let checkInterval = Duration.milliseconds(500)
 
-    /// The time that the acknowledgement of a post waits for a confirmation.
+    /// The maximum time that the acknowledgement of a post waits for a confirmation.
     private static let longestPatience = Duration.milliseconds(1)
 
     /// The maximum number of posters that are neither connected nor known to have ended.
@@ -36,7 +36,7 @@ final class HubServer {
     private var broken: [MessagePort.Peer] = []
     /// The timer that checks the confirmations; nil while no poster waits for connections to confirm posts.
     private var check: Timer?
-    /// Fires when acknowledgements have waited long enough.
+    /// The timer that fires when acknowledgements have waited long enough.
     private var patience: Timer?
     /// Called once when the hub has lost its name, and has ended.
     private let ended: () -> Void

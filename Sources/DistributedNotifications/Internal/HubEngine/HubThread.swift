@@ -20,7 +20,7 @@ final class HubThread: Sendable {
             do throws(MessagePortError) {
                 server.value = try HubServer(name, in: names, limits, on: thread.runLoop) {
                     _ = hasEnded.decide(())
-                    // The server is released in a later block, because it is still running the call that ends it.
+                    // The server is released in a later block, because the server is still running the call in which it ends.
                     thread.runLoop.performInEveryMode {
                         server.value = nil
                         thread.stop()

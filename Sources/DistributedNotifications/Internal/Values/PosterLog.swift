@@ -207,7 +207,7 @@ struct PosterLog: Hashable, Sendable {
             horizons: horizons.sorted { $0.number < $1.number }, number: sent, isOpening: true)
     }
 
-    /// Returns the time for a horizon: an engine whose centers share no clock gets none.
+    /// Returns the time for a horizon; the maximum if the centers share no clock.
     private func time(_ time: Int64?) -> Int64 { sharesClock ? time ?? .max : .max }
 
     /// Notes that the connection has ended.

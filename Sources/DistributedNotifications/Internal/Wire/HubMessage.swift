@@ -1,6 +1,6 @@
 /// The numbers of the messages between a center and its hub.
 enum HubMessage {
-    /// The version of the protocol, which both ends state.
+    /// The version of the protocol, which each end sends to the other.
     static let version: UInt32 = 1
 
     /// The maximum number of bytes of a message, in either direction.

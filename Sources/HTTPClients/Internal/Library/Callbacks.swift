@@ -48,8 +48,8 @@ extension HTTPTransfer {
         }
         if contents.header.redirects && transferSet.options.redirectLimit > 0 {
             contents.redirects += 1
-            // After a 303, the next request is a GET, unless the method is HEAD. libcurl changes the method only if no custom name
-            // of a method is set.
+            // After a 303, the next request is a GET, unless the method is HEAD. libcurl changes the method only if no custom
+            // method name is set.
             if contents.header.status == 303, let handle = unsafe contents.handle {
                 unsafe runloops_transfer_forget_method(handle)
             }

@@ -10,14 +10,14 @@ extension TransferSet {
         giveTurns()
         if source.deadlineHasPassed { deadlineHasPassed() }
         deliverQueue()
-        // Remaining reports are left for the next pass, so that many transfers do not hold up other inputs of the loop.
+        // Remaining reports are left for the next pass of the loop, so that many transfers do not hold up other inputs of the loop.
         var budget = Budget()
         while isValid && budget.spend(), let report = source.nextReport() {
             work(on: report)
             collect()
             deliverQueue()
         }
-        // Transfers that handlers have started would otherwise wait for the next pass.
+        // Transfers that handlers have started would otherwise wait for the next pass of the loop.
         if isValid, contents.libraryDeadline == .distantPast {
             deadlineHasPassed()
             deliverQueue()
