@@ -133,7 +133,7 @@ struct EventQueue: Sendable {
         count += 1
     }
 
-    /// Replaces the waiting notification of the same poster and topic, if there is one, with a newer one; otherwise appends that.
+    /// If a notification of the same poster and topic waits, replaces it with a newer one; otherwise, appends the newer one.
     private mutating func merge(_ post: Post) {
         let key = Key(poster: post.poster, topic: post.topic)
         if let place = mergeable[key], place >= head, case .notification(let waiting) = entries[place - head]
