@@ -37,7 +37,7 @@ final class NumberPage: @unchecked Sendable {
 final class NumberView {
     private let number: UnsafePointer<UInt64>
 
-    /// Maps the file of a descriptor; nil if the file is not a memory file, or if its size can change.
+    /// Maps the file of a descriptor; nil unless the file is a memory file that cannot shrink and that is long enough for a number.
     init?(_ descriptor: CInt) {
         // Safe, here and below: the memory is mapped until `deinit`, and its file cannot shrink.
         guard let mapped = unsafe runloops_number_file_map(descriptor) else { return nil }
