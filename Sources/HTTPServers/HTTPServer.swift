@@ -57,7 +57,7 @@ public final class HTTPServer {
     var links: [ServerLink] = []
     /// The exchanges that have something to deliver, in order.
     var queue = Deque<Exchange>()
-    /// The exchanges that wait for bytes of a streamed answer, by their sockets. While an exchange waits, its socket is watched.
+    /// The exchanges that wait for bytes of a streamed answer, by their sockets, which are watched for that time.
     var watchedExchanges: [CInt: Exchange] = [:]
     /// The instant of the next check of all connections; nil if none is due.
     var sweepDate: ContinuousClock.Instant?

@@ -98,7 +98,7 @@ final class TransferSet {
 
     /// Stores libcurl's deadline.
     ///
-    /// libcurl calls this, so it must not call libcurl.
+    /// libcurl calls this function, so the function must not call libcurl.
     private func setAlarm(_ milliseconds: Int) {
         contents.libraryDeadline =
             milliseconds < 0 ? nil : milliseconds == 0 ? .distantPast : .now + .milliseconds(milliseconds)
@@ -148,7 +148,7 @@ final class TransferSet {
             contents.idleDeadline = nil
             if contents.isAbandoned { closeLater() }
         }
-        // The handlers are released last: the destruction of an object that they hold may call the client.
+        // The handlers are released last: destroying an object that a handler holds can call the client.
         withExtendedLifetime(handlers) {}
     }
 

@@ -20,7 +20,7 @@ final class UploadStream {
     /// True once libcurl was given bytes, so that the body cannot be sent a second time.
     var hasBegun: Bool { total > 0 }
 
-    /// Adds bytes to the body, unless it has ended.
+    /// Adds bytes to the body, unless the body has ended.
     ///
     /// - Returns: False if the writer should wait, or the body has ended.
     func append(_ bytes: [UInt8]) -> Bool { hasEnded ? false : queue.append(bytes) }

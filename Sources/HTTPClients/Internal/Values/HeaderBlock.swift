@@ -23,7 +23,7 @@ struct HeaderBlock: Hashable, Sendable {
     private var bytes: [UInt8] = []
     /// The number of bytes since the last complete header, including those of interim answers and trailers.
     private var count = 0
-    /// True after the header of an answer: further lines are trailers.
+    /// True once the header of an answer is complete, so that further lines are trailers.
     private var isComplete = false
 
     private(set) var status = 0
