@@ -24,8 +24,8 @@ extension Exchange {
         guard let answer, let made = unsafe libraryAnswer(answer, server) else { return false }
         defer { unsafe runloops_answer_free(made) }
         for field in answer.fields {
-            // If the texts were passed to C directly, each text would be copied to a new array. Safe: libmicrohttpd copies the
-            // texts during the call.
+            // If the texts were passed to C directly, each text would be copied to a new array.
+            // Safe: libmicrohttpd copies the texts during the call.
             let isAdded = unsafe field.name.withCString { name in
                 unsafe field.value.withCString { unsafe runloops_answer_add_field(made, name, $0) }
             }

@@ -15,7 +15,7 @@ extension Frame {
         case wrongLength(said: Int, found: Int)
         /// The number of descriptors in the head differs from the number that arrived.
         case wrongDescriptorCount(said: Int, found: Int)
-        /// A request or a reply has no request number, or a frame of another kind has one.
+        /// The packet lacks the request number that its kind needs, or has a number that its kind does not allow.
         case wrongNumber(Kind, UInt64)
         /// The kind has no body, but the packet has one.
         case strayBody(Kind, length: Int)
