@@ -3,13 +3,13 @@ internal import DequeModule
 /// A queue of the bytes of a body that were written but are not yet sent.
 package struct BodyQueue {
     private var chunks = Deque<[UInt8]>()
-    /// The number of bytes of the first chunk that were already moved out.
+    /// The number of bytes that were already moved out of the first chunk.
     private var given = 0
     /// The number of bytes that are stored.
     package private(set) var count = 0
-    /// True after `count` has fallen from above the mark to half of it, until `takeDrained()` is called.
+    /// True after `count` has fallen from above the mark to half of the mark, until `takeDrained()` is called.
     package private(set) var hasDrained = false
-    /// True from the write that makes `count` exceed the mark until `count` has fallen to half of it.
+    /// True from the write that makes `count` exceed the mark until `count` has fallen to half of the mark.
     package private(set) var isAboveMark = false
     private let highWaterMark: Int
 
@@ -53,7 +53,7 @@ package struct BodyQueue {
         return filled
     }
 
-    /// Returns true if `count` has fallen from above the mark to half of it since the last call.
+    /// Returns true if, since the last call, `count` has fallen from above the mark to half of the mark.
     package mutating func takeDrained() -> Bool {
         defer { hasDrained = false }
         return hasDrained

@@ -29,7 +29,7 @@ public struct HTTPFields: Hashable, Sendable {
         }
     }
 
-    /// The fields, whose span is read without copies of names and values.
+    /// The stored fields, which callers read through a span to avoid copying names and values.
     package private(set) var fields: [Field] = []
 
     /// Creates an empty header.

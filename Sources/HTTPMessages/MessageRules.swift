@@ -2,7 +2,7 @@
 package enum MessageRules {
     /// True if a text may be a method or the name of a field.
     package static func isToken(_ text: String) -> Bool {
-        // A span is read without a reference to the text, which a copy would count.
+        // Reading through a span does not change the reference count of the text; copying the text would.
         let letters = text.utf8.span
         return !letters.isEmpty && letters.indices.allSatisfy { isTokenCharacter(letters[$0]) }
     }

@@ -51,7 +51,7 @@ extension HTTPExchange {
     @discardableResult @_disfavoredOverload
     public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
-    /// Ends an answer that has begun, after all bytes that were written.
+    /// Ends an answer that has begun; the bytes that were written before are still sent.
     ///
     /// - Precondition: The answer was begun.
     public func finish() {
@@ -70,9 +70,9 @@ extension HTTPExchange {
 
     /// Sets the handler that is called when a writer may continue.
     ///
-    /// A writer may continue when the unsent bytes, after they have exceeded 64 KiB, have fallen to half of that.
+    /// A writer may continue when more than 64 KiB were unsent, and the number of unsent bytes has now fallen to half of that.
     ///
-    /// - Parameter handler: Called each time that this happens, with the exchange.
+    /// - Parameter handler: Called with the exchange, each time that a writer may continue.
     public func onDrained(_ handler: @escaping (HTTPExchange) -> Void) {
         requireOwnThread("HTTPExchange.onDrained")
         if exchange.isOpen { exchange.handlers.drained = handler }

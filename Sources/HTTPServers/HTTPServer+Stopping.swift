@@ -62,8 +62,8 @@ extension HTTPServer {
 
     /// Accepts the connections in the backlog, because the kernel would reset them when the socket is closed.
     private func acceptBacklog() {
-        // The backlog bounds the number of connections. The limit of the iterations prevents a client that connects again and again
-        // from holding up the stop.
+        // The length of the backlog is bounded, but a client that connects again and again keeps filling it. The limit of the
+        // iterations prevents such a client from holding up the stop.
         for _ in 0..<4_096 where links.count < options.connectionLimit {
             if !runloops_socket_has_connection(listeningSocket) { return }
             runDaemon()

@@ -57,7 +57,7 @@ public final class HTTPServer {
     var links: [ServerLink] = []
     /// The exchanges that have something to deliver, in order.
     var queue = Deque<Exchange>()
-    /// The exchanges that wait for bytes of a streamed answer, by their sockets, which are watched meanwhile.
+    /// The exchanges that wait for bytes of a streamed answer, by their sockets, which are watched for that time.
     var watchedExchanges: [CInt: Exchange] = [:]
     /// The instant of the next check of all connections; nil if none is due.
     var sweepDate: ContinuousClock.Instant?
@@ -201,7 +201,8 @@ public final class HTTPServer {
     /// Ends all requests with ``HTTPExchange/EndReason/serverInvalidated``, and closes all connections and the listening socket.
     ///
     /// The handlers of ``HTTPExchange/onEnd(_:)`` are called before this method returns. If a handler of the server calls this
-    /// method, they are called after that handler. Calling this method again does nothing.
+    /// method, the handlers of ``HTTPExchange/onEnd(_:)`` are called after that handler has returned. Calling this method again
+    /// does nothing.
     public func invalidate() {
         requireOwnThread("HTTPServer.invalidate")
         source?.invalidate()

@@ -44,7 +44,7 @@ public struct Histogram: Codable, Hashable, Sendable {
         return longest
     }
 
-    /// Returns the number of durations that are not longer than a limit, with the resolution of the buckets.
+    /// Returns the number of durations that are not longer than a limit, which is rounded down to the end of a bucket.
     ///
     /// - Parameter nanoseconds: The limit.
     /// - Returns: The number of durations in the buckets that end at or below the limit.
@@ -56,7 +56,8 @@ public struct Histogram: Codable, Hashable, Sendable {
         return sum
     }
 
-    // Each of the first 16 buckets is for a single number of nanoseconds; after them, each power of two has eight buckets.
+    // Each of the first 16 buckets is for a single number of nanoseconds. After these, there are eight buckets for each power of
+    // two.
 
     static func bucket(of time: Int64) -> Int {
         if time < 16 { return Int(time) }

@@ -14,8 +14,8 @@ public import RunLoops
 /// changed through it.
 ///
 /// While an inspector is active, each call of a handler costs its loop a few plain stores, as with a `RunLoopWatchdog`, and each
-/// sleep costs two readings of the clock. While no other process asks, the inspector's thread sleeps. A report asks each loop for
-/// its inputs with one block.
+/// sleep costs two readings of the clock. While no other process asks, the inspector's thread sleeps. To make a report, the
+/// inspector sends each loop one block, in which the loop reports its inputs.
 ///
 /// The inspector listens on an abstract Unix socket, ``name(of:)``, so processes of other containers do not see it.
 ///
@@ -30,7 +30,7 @@ public final class Inspector: Sendable {
     /// A process has at most one inspector.
     ///
     /// - Parameter recorder: The flight recorder of the process, so that the last seconds can be inspected, too. The inspector
-    ///   holds it.
+    ///   holds the recorder.
     /// - Throws: `MessagePortError`, for example if the process has an inspector already, or has no descriptor left. In that case,
     ///   nothing is left open.
     public init(recorder: FlightRecorder? = nil) throws(MessagePortError) {
@@ -62,7 +62,7 @@ public final class Inspector: Sendable {
     ///
     /// The release of the last reference also does this.
     ///
-    /// Calling it again does nothing.
+    /// Calling this method again does nothing.
     public func stop() {
         if Fork.isChild { return }
         let wasStopped = isStopped.withLock { isStopped in

@@ -3,8 +3,8 @@ public import RunLoops
 extension ProcessReport {
     /// Takes a report of the loops of this process.
     ///
-    /// Blocks the calling thread until the loops have answered, for at most `patience`. Unless an inspector or a watchdog is
-    /// active, the report cannot say which handlers are being called.
+    /// Blocks the calling thread until the loops have answered, for at most `patience`. The report names the handlers that are
+    /// being called only if an inspector or a watchdog is active.
     ///
     /// - Parameters:
     ///   - recorder: The flight recorder of the process, for ``recent`` and the duration of calls.
@@ -118,7 +118,8 @@ extension ProcessReport.Wait {
         }
     }
 
-    /// True if `wait` waits for `loop`, directly or through the waits of the loops that it waits for.
+    /// True if the thread of `wait` waits for `loop`: directly, or because a loop that the thread waits for waits for `loop` in
+    /// turn.
     private static func leads(from wait: WaitLook, to loop: RunLoop, in waits: [WaitLook]) -> Bool {
         var seen: Set<RunLoop> = []
         var ahead = wait.targets

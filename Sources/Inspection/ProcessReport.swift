@@ -5,9 +5,10 @@
 /// for loop in report.loops where loop.isBlocked { log(loop.name, loop.call?.madeAt ?? "") }
 /// ```
 ///
-/// A loop that serves blocks answers with its inputs. For a loop that does not answer within the caller's patience, the report
-/// contains only what another thread can see. A report is therefore possible even while every loop is stuck, and names the handlers
-/// in which they are stuck. A report contains names of loops, places in the source and numbers, and never the contents of messages.
+/// Each loop is sent a block, in which the loop reports its inputs. For a loop that does not run the block within the caller's
+/// patience, the report contains only what another thread can see. So a report is possible even while every loop is stuck, and it
+/// names the handlers in which the loops are stuck. A report contains names of loops, places in the source and numbers, and never
+/// the contents of messages.
 ///
 /// Times are in nanoseconds. The keys of the JSON form, ``json``, are the names of the members.
 ///
@@ -21,7 +22,7 @@ public struct ProcessReport: Codable, Hashable, Sendable {
     public var date: Int64
     /// The loops that have not ended, in the order in which they were made.
     public var loops: [Loop]
-    /// The waits of those threads that other threads may be waiting for.
+    /// The waits in progress of all threads that other threads can be waiting for.
     public var waits: [Wait]
     /// The events of the last seconds, from the flight recorder; nil if there is no recorder.
     public var recent: Recent?
@@ -32,7 +33,7 @@ extension ProcessReport {
     ///
     /// > Thread safety: a value.
     public struct Loop: Codable, Hashable, Sendable {
-        /// The name; empty for a loop without one.
+        /// The name; empty for a loop without a name.
         public var name: String
         /// The system's ID of the loop's thread.
         public var threadID: Int32
@@ -60,7 +61,7 @@ extension ProcessReport {
         public var kind: String
         /// The place where the block, timer, source, port or observer was made.
         public var madeAt: String
-        /// The time since the call began, from the flight recorder; nil without one, or if the call was not recorded.
+        /// The time since the call began, from the flight recorder; nil without a recorder, or if the call was not recorded.
         public var duration: Int64?
     }
 
@@ -129,7 +130,7 @@ extension ProcessReport {
         public var counts: [Count]?
     }
 
-    /// A count of an input, with its name.
+    /// A named count that describes an input.
     ///
     /// > Thread safety: a value.
     public struct Count: Codable, Hashable, Sendable {
@@ -143,7 +144,7 @@ extension ProcessReport {
     ///
     /// > Thread safety: a value.
     public struct Wait: Codable, Hashable, Sendable {
-        /// The name of the loop of the waiting thread; nil for a thread without one.
+        /// The name of the waiting thread's loop; nil for a thread without a loop.
         public var loop: String?
         /// The member that the thread has called, such as `RunLoop.performAndWait`.
         public var operation: String
@@ -153,7 +154,8 @@ extension ProcessReport {
         public var waitsFor: [String]
         /// True if the wait has a deadline.
         public var hasDeadline: Bool
-        /// True if the threads that the thread waits for wait for it in turn, directly or through other threads.
+        /// True if a thread that the waiting thread waits for is itself waiting for the waiting thread, directly or through other
+        /// threads.
         public var isInCircle: Bool
     }
 }

@@ -125,7 +125,7 @@ public final class RemoteInspector: Sendable {
 extension RemoteInspector {
     /// The IDs of the processes in this network namespace that have an inspector.
     ///
-    /// Some may be processes of other users, which do not answer this process.
+    /// Some of these can be processes of other users, whose inspectors do not answer this process.
     public static var processes: [Int32] {
         guard let table = ProcessFile.text(of: "/proc/net/unix") else { return [] }
         let all = table.split(separator: "\n").compactMap { line -> Int32? in

@@ -1,9 +1,9 @@
 internal import RunLoops
 
 extension ExponentialBackoff {
-    /// The pause before the loop watches a listener again after the process was out of descriptors for a connection.
+    /// The time for which the loop stops watching a listener, after the process had no free descriptor for a connection.
     ///
-    /// A listener with a waiting connection stays readable, so a loop that kept watching the listener would spin. The pause costs
+    /// A listener stays readable while a connection waits, so a loop that kept watching the listener would spin. The pause costs
     /// the client nothing: the kernel queues its connection and its packets. Releasing a spare descriptor to accept and close the
     /// connection would turn honest clients away instead.
     static var accepting: ExponentialBackoff { ExponentialBackoff(from: .milliseconds(10), to: .seconds(1)) }
@@ -13,10 +13,10 @@ extension ExponentialBackoff {
         ExponentialBackoff(from: .microseconds(100), to: .milliseconds(20))
     }
 
-    /// The pause before the loop tries again to read a connection that it has held back.
+    /// The pause before the next attempt to read a connection that is held back.
     ///
-    /// A connection is held back if its next packet carries descriptors, and the process has reached its limit of
-    /// received descriptors.
+    /// The loop holds back a connection if the next packet carries descriptors, and the process has reached its limit of received
+    /// descriptors.
     static var holdingBack: ExponentialBackoff {
         ExponentialBackoff(from: .milliseconds(1), to: .milliseconds(100))
     }

@@ -2,15 +2,19 @@ internal import DequeModule
 
 /// The transfers that wait for their turn to begin or to continue.
 ///
-/// One call of libcurl works on all transfers that have begun or were resumed before it, and the loop cannot interrupt the call. So
-/// only some have a turn in one pass.
+/// When the loop calls libcurl, libcurl works on every transfer that has begun or was resumed, and the loop cannot interrupt that
+/// call. So only some of the transfers get their turn in each pass of the loop.
 extension TransferSet {
-    /// The work that transfers may cause in one pass.
+    /// The work after which no further transfer gets its turn in the same pass.
     static let workOfPass = 32
-    /// The work of receiving up to ``HTTPTransfer/inboxLimit`` bytes of a body; beginning a transfer counts as 1.
+    /// The work that is counted for continuing a transfer, which then receives up to ``HTTPTransfer/inboxLimit`` bytes of its body.
+    ///
+    /// The work of beginning a transfer is 1.
     private static let workOfBytes = 4
 
-    /// Begins a transfer, or continues one that libcurl holds back: now, or when its turn comes.
+    /// Begins a transfer, or continues a transfer that libcurl holds back.
+    ///
+    /// If other transfers wait, or no work is left for this pass, the transfer waits for its turn.
     func takeTurn(_ transfer: HTTPTransfer) {
         if contents.turns.isEmpty && contents.workLeft > 0 { return useTurn(transfer) }
         if transfer.contents.awaitsTurn { return }
@@ -19,7 +23,7 @@ extension TransferSet {
         updateDeadline()
     }
 
-    /// Gives the next transfers their turn, once in a pass.
+    /// Gives the next waiting transfers their turn; called once in each pass.
     func giveTurns() {
         contents.workLeft = TransferSet.workOfPass
         while contents.workLeft > 0, let transfer = contents.turns.popFirst() {
@@ -43,7 +47,7 @@ extension TransferSet {
         }
     }
 
-    /// True if libcurl holds bytes of a transfer back, and there is room for them.
+    /// True if libcurl is holding back bytes of a transfer, and the transfer now has room for these bytes.
     func isReadyForBytes(_ transfer: HTTPTransfer) -> Bool {
         transfer.contents.isHeld && !transfer.contents.state.isPaused && transfer.contents.inbox.isEmpty
     }

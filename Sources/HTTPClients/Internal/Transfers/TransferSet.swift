@@ -33,9 +33,9 @@ final class TransferSet {
         var queue = Deque<HTTPTransfer>()
         /// The transfers that wait for their turn to begin or to continue, in order.
         var turns = Deque<HTTPTransfer>()
-        /// The work that transfers may still cause in this pass.
+        /// The work that is left in this pass; at 0 or less, transfers wait for their turn.
         var workLeft = TransferSet.workOfPass
-        /// Handles that may be used again.
+        /// libcurl's handles of ended transfers, kept for new transfers.
         var spareHandles: [OpaquePointer] = unsafe []
         /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
         var waitingUploads: [CInt: HTTPTransfer] = [:]
@@ -47,7 +47,7 @@ final class TransferSet {
         var isServing = false
         /// True while handlers are called.
         var isDelivering = false
-        /// True if the user's client was released: the set ends with its last transfer.
+        /// True if the user's client was released, so that the set ends when its last transfer ends.
         var isAbandoned = false
     }
 
@@ -98,14 +98,14 @@ final class TransferSet {
 
     /// Stores libcurl's deadline.
     ///
-    /// libcurl calls this, so it must not call libcurl.
+    /// libcurl calls this function, so the function must not call libcurl.
     private func setAlarm(_ milliseconds: Int) {
         contents.libraryDeadline =
             milliseconds < 0 ? nil : milliseconds == 0 ? .distantPast : .now + .milliseconds(milliseconds)
         updateDeadline()
     }
 
-    /// Sets the source's deadline to the earlier one of libcurl's and that of the idle check.
+    /// Sets the source's deadline to libcurl's deadline or to that of the idle check, whichever is earlier.
     func updateDeadline() {
         if contents.isServing { return }
         if !contents.queue.isEmpty || !contents.turns.isEmpty {
@@ -128,7 +128,7 @@ final class TransferSet {
         contents.active.append(transfer)
     }
 
-    /// Removes a transfer that calls no more handlers, and releases its handlers.
+    /// Removes a transfer that will call no more handlers, and releases the handlers of the transfer.
     func remove(_ transfer: HTTPTransfer) {
         guard transfer.contents.transferSet === self else { return }
         transfer.contents.transferSet = nil
@@ -148,7 +148,7 @@ final class TransferSet {
             contents.idleDeadline = nil
             if contents.isAbandoned { closeLater() }
         }
-        // The handlers are released last: the destruction of an object that they hold may call the client.
+        // The handlers are released last: destroying an object that a handler holds can call the client.
         withExtendedLifetime(handlers) {}
     }
 
@@ -162,7 +162,7 @@ final class TransferSet {
 
     // MARK: - The end
 
-    /// Makes the set end with its last transfer, because the client was released.
+    /// Records that the client was released, so that the set ends when its last transfer ends.
     func clientIsGone() {
         contents.isAbandoned = true
         if contents.active.isEmpty { closeLater() }

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The body of a request that libcurl asks for piece by piece.
+/// A request body, which libcurl asks for piece by piece.
 struct Upload {
     enum Source {
         case bytes([UInt8], given: Int)

@@ -47,7 +47,7 @@ final class UploadFile {
                 if code == EAGAIN && !isRegular { return nil }
                 throw SystemError(call: isRegular ? "pread" : "read", code: code)
             }
-            // The file has become shorter meanwhile, but its old length was already sent to the server.
+            // The file has become shorter since the transfer began, but the server was already told the old length.
             if result == 0 && count != nil { throw SystemError(call: "pread", code: ENODATA) }
             given += Int64(result)
             return result

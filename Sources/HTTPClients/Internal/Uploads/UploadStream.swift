@@ -3,7 +3,7 @@ internal import HTTPMessages
 /// A request body that is written while it is sent.
 final class UploadStream {
     private var queue = BodyQueue(highWaterMark: 256 << 10)
-    /// The length of the body that was sent to the server; nil if none was sent.
+    /// The length of the body as the request's header states it; nil if the header states none.
     private let expected: Int?
     /// The number of bytes that were given to libcurl.
     private var total = 0
@@ -14,13 +14,13 @@ final class UploadStream {
     /// The number of bytes that are stored.
     var count: Int { queue.count }
 
-    /// True from the write that makes `count` exceed the mark until `count` has fallen to half of it.
+    /// True from the write that makes `count` exceed the mark until `count` has fallen to half of the mark.
     var isAboveMark: Bool { queue.isAboveMark }
 
-    /// True after libcurl was given bytes, which a stream cannot give again.
+    /// True once libcurl was given bytes, so that the body cannot be sent a second time.
     var hasBegun: Bool { total > 0 }
 
-    /// Adds bytes to the body, unless it has ended.
+    /// Adds bytes to the body, unless the body has ended.
     ///
     /// - Returns: False if the writer should wait, or the body has ended.
     func append(_ bytes: [UInt8]) -> Bool { hasEnded ? false : queue.append(bytes) }
@@ -40,7 +40,7 @@ final class UploadStream {
         return filled == 0 && !hasEnded ? nil : filled
     }
 
-    /// True after `count` has fallen from above the mark to half of it, until `takeDrained()` is called.
+    /// True after `count` has fallen from above the mark to half of the mark, until `takeDrained()` is called.
     var hasDrained: Bool { queue.hasDrained }
 
     func takeDrained() -> Bool { queue.takeDrained() }

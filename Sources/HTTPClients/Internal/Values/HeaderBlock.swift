@@ -2,9 +2,9 @@ internal import HTTPMessages
 
 /// The header of the answer that a transfer receives, line by line.
 ///
-/// A transfer may receive several headers, one after the other: those of interim answers, those of answers that redirect, and that
-/// of the last answer. Each begins with a status line, and replaces the previous one. The lines are stored unchanged, and parsed
-/// only when a user asks for the fields.
+/// A transfer can receive several headers in a row: headers of interim answers, headers of redirects, and the header of the last
+/// answer. Each header begins with a status line, and replaces the previous header. The lines are stored unchanged, and parsed only
+/// when a user asks for the fields.
 struct HeaderBlock: Hashable, Sendable {
     /// The result of adding a line.
     enum Finding: Equatable {
@@ -16,14 +16,14 @@ struct HeaderBlock: Hashable, Sendable {
         case complete
         /// The header is longer than the limit.
         case tooLong
-        /// The header has no status, or contradicts itself.
+        /// The header has no status, or two of its lines contradict each other.
         case invalid(String)
     }
 
     private var bytes: [UInt8] = []
     /// The number of bytes since the last complete header, including those of interim answers and trailers.
     private var count = 0
-    /// True after the header of an answer: further lines are trailers.
+    /// True once the header of an answer is complete, so that further lines are trailers.
     private var isComplete = false
 
     private(set) var status = 0
@@ -108,7 +108,7 @@ struct HeaderBlock: Hashable, Sendable {
         return found
     }
 
-    /// True if a line belongs to the field with a name, which must be in lower case.
+    /// True if a line holds the field `name`, which must be in lower case.
     private static func hasName(_ name: StaticString, _ line: Span<UInt8>) -> Bool {
         let count = name.utf8CodeUnitCount
         if line.count <= count || line[count] != UInt8(ascii: ":") { return false }

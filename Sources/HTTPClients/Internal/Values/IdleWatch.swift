@@ -1,4 +1,4 @@
-/// The last sample of a transfer's progress, which shows if the transfer is idle.
+/// The last sample of a transfer's progress; comparing it with the next sample shows whether the transfer is idle.
 ///
 /// libcurl's own speed limit has a resolution of one second and averages over five seconds, so it would end a transfer that
 /// receives a byte every ten seconds.
@@ -12,7 +12,7 @@ struct IdleWatch {
     ///
     /// - Parameters:
     ///   - progress: A number that changes when bytes are sent or received; -1 before the request is sent.
-    ///   - isHeld: True if the transfer waits for code of this process, so that time does not count.
+    ///   - isHeld: True if the transfer waits for code of this process, so that the waiting time does not count.
     ///   - limit: The time without progress that makes a transfer idle.
     ///   - now: The current instant.
     /// - Returns: True if the transfer is idle.

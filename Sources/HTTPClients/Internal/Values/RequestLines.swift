@@ -4,7 +4,7 @@ internal import HTTPMessages
 enum RequestLines {
     /// Refuses characters that would end a line or a word, so that no part of a request is mistaken for another.
     ///
-    /// Also refuses the fields that follow from the body.
+    /// Also refuses `Content-Length` and `Transfer-Encoding`, which libcurl sets according to the body.
     static func check(_ request: HTTPRequest) throws(HTTPClientError) {
         if !MessageRules.isToken(request.method) {
             throw .invalidRequest("the method \(request.method.debugDescription)")

@@ -24,9 +24,9 @@ final class Exchange {
     /// The answer; nil until there is one.
     private(set) var answer: ServerAnswer?
 
-    /// The user's `HTTPExchange`, which this class calls the face, while the server holds it.
+    /// The user's `HTTPExchange`, called the face in this class; nil unless the server holds the face.
     private var heldFace: HTTPExchange?
-    /// The number of existing faces of this exchange.
+    /// The number of the user's `HTTPExchange` objects, or faces, that exist for this exchange.
     private var faces = 0
     /// The number of responders that have not answered.
     var responders = 0
@@ -149,7 +149,7 @@ final class Exchange {
 
     // MARK: - Delivering
 
-    /// The face that the server holds, or a new one.
+    /// The user's `HTTPExchange`, or face: the face that the server holds, or a new face.
     var currentFace: HTTPExchange {
         if let heldFace { return heldFace }
         faces += 1

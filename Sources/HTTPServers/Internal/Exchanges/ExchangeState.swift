@@ -32,7 +32,7 @@ struct ExchangeState {
     }
 
     private var phase = Phase.header
-    /// True from the step that queues the call of a handler until the handler has returned, or an answer is sent.
+    /// True after a step has queued the call of a handler, until the handler has returned or an answer is sent.
     private(set) var handlerIsDue = false
 
     /// Decides the next step.

@@ -1,10 +1,10 @@
-/// The body of a request, as it is received.
+/// The part of a request body that was received so far.
 struct RequestBody {
-    /// The limit of received bytes that no handler has taken.
+    /// The maximum number of received bytes of a streamed body that no handler has taken yet.
     ///
     /// At the limit, no further bytes are taken from the connection.
     static let storedLimit = 128 << 10
-    /// The maximum number of bytes beyond the limit that are received and discarded, so that the client reads the answer.
+    /// The number of bytes beyond the limit of a body that are still received and discarded, so that the client reads the answer.
     static let discardedLimit = 1 << 20
 
     /// The result of taking bytes.
@@ -12,7 +12,7 @@ struct RequestBody {
         case taken
         /// No byte was taken, because the stored bytes must be delivered first.
         case full
-        /// The body exceeds its limit by more than the bytes that may be discarded.
+        /// The body exceeds its limit by more than ``discardedLimit``.
         case refused
     }
 

@@ -43,7 +43,8 @@ final class ServerLink {
     ///
     /// - Parameters:
     ///   - now: The current moment.
-    ///   - time: The time for the header of a later request, which begins with the first check after the previous request.
+    ///   - time: The time allowed for the header of a later request. This time begins with the first check after the previous
+    ///     request.
     /// - Returns: True if the client has exceeded a time limit.
     func isLate(_ now: Moment, timeForHeader time: Duration) -> Bool {
         switch wait {

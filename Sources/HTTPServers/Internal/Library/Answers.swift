@@ -24,7 +24,7 @@ extension Exchange {
         guard let answer, let made = unsafe libraryAnswer(answer, server) else { return false }
         defer { unsafe runloops_answer_free(made) }
         for field in answer.fields {
-            // Passed to C directly, each text would be copied to a new array.
+            // If the texts were passed to C directly, each text would be copied to a new array.
             // Safe: libmicrohttpd copies the texts during the call.
             let isAdded = unsafe field.name.withCString { name in
                 unsafe field.value.withCString { unsafe runloops_answer_add_field(made, name, $0) }
@@ -50,12 +50,12 @@ extension Exchange {
             return unsafe runloops_answer_new_file(file.release(), UInt64(file.count ?? 0))
         case .upgrade: return unsafe runloops_answer_new_upgrade(server.daemon)
         case .stream(_, _, let count):
-            // Safe: the answer releases the exchange, once, when libmicrohttpd is done with it.
+            // Safe: libmicrohttpd releases this reference once, when it destroys the answer.
             let context = unsafe Unmanaged.passRetained(self)
             let made = unsafe runloops_answer_new_stream(
                 Int64(count ?? -1),
                 { context, room, capacity in
-                    // Safe: the answer holds the exchange until it is released, and the room is valid during the call.
+                    // Safe: the answer holds the exchange until the answer is destroyed, and the room is valid during the call.
                     unsafe Unmanaged<Exchange>.fromOpaque(context!).takeUnretainedValue().giveBody(
                         UnsafeMutableRawBufferPointer(start: room, count: capacity))
                 }, { context in unsafe Unmanaged<Exchange>.fromOpaque(context!).release() },

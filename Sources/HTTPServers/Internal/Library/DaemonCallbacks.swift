@@ -47,7 +47,7 @@ private func exchangeOf(_ pointer: UnsafeMutableRawPointer?) -> Exchange {
 }
 
 extension ServerLink {
-    /// Makes the exchange of a request whose first line was received.
+    /// Makes the exchange for a request, once the first line of the request was received.
     fileprivate func begin(_ target: String) -> UnsafeMutableRawPointer {
         server.statistics.requests += 1
         quietSince = nil

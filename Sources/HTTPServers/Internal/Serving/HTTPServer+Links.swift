@@ -30,7 +30,7 @@ extension HTTPServer {
 
     // MARK: - Clients that leave
 
-    /// Watches the socket of a client that waits for bytes of a streamed answer.
+    /// Watches the socket of an exchange whose streamed answer has no bytes to send, to notice that the client leaves.
     func watch(_ exchange: Exchange) {
         guard let socket = exchange.link?.socket else { return }
         watchedExchanges[socket] = exchange
@@ -45,8 +45,8 @@ extension HTTPServer {
 
     func lookAtWaiting(_ socket: CInt) {
         guard let exchange = watchedExchanges[socket] else { return }
-        // If the socket is not at its end, the client has sent its next request, and the watch would report the unread bytes again
-        // and again.
+        // If the socket is readable but not at its end, the client has sent its next request. The watch ends in that case, too,
+        // because it would report these unread bytes again and again.
         let isAtEnd = runloops_socket_is_at_end(socket)
         unwatch(exchange)
         if isAtEnd { exchange.clientWasSeenToLeave() }

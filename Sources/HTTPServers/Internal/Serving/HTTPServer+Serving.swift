@@ -40,7 +40,8 @@ extension HTTPServer {
             source.deadline = .now
             return
         }
-        // The daemon's own epoll set is edge-triggered: the descriptor of the set never reports unfinished work again.
+        // The daemon's own epoll set is edge-triggered: its descriptor reports each piece of work once, even if the work is not
+        // finished.
         if unsafe runloops_daemon_has_more(daemon) {
             source.deadline = .now
             return

@@ -71,7 +71,7 @@ struct ChromeTrace {
             arguments(item, &json)
         }
         guard let flow = item.flow else { return }
-        // An arrow from the post to the handler.
+        // An arrow from the posting of a message to its handler.
         let isPost = item.event.kind.isInstant
         json.newLine()
         json.object { json in

@@ -10,7 +10,7 @@ extension TimelinePage {
         const view = { from: 0, to: data.length };
         let chosen = null, gutter = 150;
 
-        // Each thread gets its place, one below the other, and each arrow gets the items at its two ends.
+        // The threads get their places, one below another. Each arrow gets the two items that it connects.
         const flows = new Map();
         let height = axis;
         for (const thread of data.threads) {

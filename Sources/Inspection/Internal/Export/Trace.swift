@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A recording in the form from which all exports are made: for each thread, properly nested slices, and instants.
+/// A recording in the form from which all exports are made: each thread with its instants and its properly nested slices.
 struct Trace {
     let process: Int32
     let program: String
@@ -31,9 +31,9 @@ struct Trace {
         let isOpen: Bool
         /// The number of slices around this item in its lane.
         let depth: Int
-        /// The number of the arrow that leads from a post to the handler of its message, if the recording has both.
+        /// The number of the arrow from the posting of a message to its handler; nil unless the recording contains both.
         var flow: UInt64?
-        /// True for a post whose message was not handled yet, or was handled without being recorded.
+        /// True for the posting of a message that was not handled yet, or whose handler was not recorded.
         var isFlowOpen = false
     }
 
@@ -54,9 +54,10 @@ struct Trace {
         self.threads = threads
     }
 
-    /// Numbers the arrows, each of which leads from a post to the handlers of its message.
+    /// Gives a number to each arrow, which leads from the event of posting a message to the handlers of that message.
     ///
-    /// The numbers follow the order of the posts in `threads`. The post and its handlers get the number of their arrow as `flow`.
+    /// The numbers follow the order of the posting events in `threads`. The posting event and the handlers get the number of their
+    /// arrow as `flow`.
     private static func connect(_ threads: inout [Lane]) {
         let items = threads.flatMap(\.items)
         let handlers = Set(items.filter { $0.end != nil }.compactMap(\.event.flow))
@@ -79,8 +80,8 @@ struct Trace {
 extension Trace.Lane {
     /// Sorts events by their beginnings, and nests them.
     ///
-    /// Each time of a recording is rounded separately. If a slice therefore ends a nanosecond after the slice around it, the inner
-    /// slice is cut.
+    /// The times in a recording are rounded separately, so a slice can seem to end a nanosecond after the slice around it. The
+    /// inner slice is then cut.
     fileprivate static func items(
         _ over: [FlightRecorder.Event], _ underWay: [FlightRecorder.Event], _ epoch: ContinuousClock.Instant,
         _ snapshotEnd: Int64

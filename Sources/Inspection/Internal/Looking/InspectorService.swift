@@ -45,7 +45,7 @@ struct InspectorService: Sendable {
             let file = try file(for: id)
             try? message.reply(id: id, descriptors: [file.descriptor])
         } catch {
-            // The errors of both replies are ignored. If the other process has ended, no process needs the answer.
+            // Errors of sending either reply are ignored: if the other process has ended, no process needs the answer.
             try? message.reply(Array("\(error)".utf8))
         }
     }

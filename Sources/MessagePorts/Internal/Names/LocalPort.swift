@@ -2,12 +2,12 @@ internal import RunLoops
 
 /// A port of this process, as its senders in the same process see it.
 ///
-/// A thread that waits for such a port can deadlock: the wait never ends if the port's loop waits for that thread.
+/// A thread that waits for such a port can deadlock: if the port's loop waits for that thread, neither wait ever ends.
 struct LocalPort: Sendable {
     /// The port's claim.
     ///
-    /// This holds the claim and not the port: releasing the last reference to the port also releases the user's filter, which must
-    /// not happen here, under a lock.
+    /// This value holds the claim and not the port. Otherwise removing the value from the table of known ports could release the
+    /// last reference to the port, and so the user's filter, which must not happen under the table's lock.
     private let claim: SharedClaim
 
     /// A name and the place where it is kept.
@@ -30,7 +30,7 @@ struct LocalPort: Sendable {
         known.withLock { $0[Place(name, names)] = LocalPort(claim: claim) }
     }
 
-    /// Removes a port that releases its name, unless another port has the name already.
+    /// Removes a port that releases its name, unless the entry of the name belongs to another port by now.
     static func remove(_ claim: SharedClaim, _ name: PortName, _ names: PortNames) {
         known.withLock { known in
             let place = Place(name, names)
@@ -46,7 +46,7 @@ struct LocalPort: Sendable {
     ///
     /// - Parameters:
     ///   - operation: The operation that the thread has called.
-    ///   - origin: The place where the thread's end of the connection was made.
+    ///   - origin: The place in the source where the thread's end of the connection was made.
     ///   - deadline: The time at which the thread gives up. If it has passed, the thread does not wait.
     ///   - isOver: Returns true if there is nothing left to wait for.
     /// - Returns: The wait, which the caller ends, or nil if the thread does not wait.

@@ -4,10 +4,10 @@ internal import RunLoops
 
 /// The open directory of the plain names, checked to belong to the user alone.
 ///
-/// Every operation in the directory goes through its descriptor, so the directory that is used is the one that was checked, even if
-/// the path leads to another directory by then. The calls that bind and connect a socket take a path, but no descriptor of a
-/// directory. The path that they get leads through the directory in which the system shows a process its descriptors, such as
-/// `/proc/self/fd/7/clock`.
+/// Every operation in the directory goes through the directory's descriptor. So the directory that is used is the directory that
+/// was checked, even if the path leads to another directory by then. The calls that bind and connect a socket take a path, but no
+/// descriptor of a directory. These calls get a path through the directory in which the system shows a process its descriptors,
+/// such as `/proc/self/fd/7/clock`.
 struct NameDirectory: ~Copyable, Sendable {
     let path: String
     private let owned: OwnedDescriptor
@@ -89,8 +89,8 @@ struct NameDirectory: ~Copyable, Sendable {
 
     /// Returns the directory of the user's names.
     ///
-    /// It is in the first place that belongs to the user and that no other user may write to, so no other user can make the
-    /// directory first.
+    /// The directory is in the first place that belongs to the user and that no other user is allowed to write to. So no other user
+    /// can make the directory first.
     ///
     /// - Throws: ``PortNameError/noDirectory(reason:)`` if there is no such place, with the reason for each place.
     static func pathOfUser() throws(PortNameError) -> String {

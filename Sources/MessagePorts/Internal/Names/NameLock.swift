@@ -1,10 +1,10 @@
 internal import Glibc
 internal import RunLoops
 
-/// A plain name that only this process has: a lock on a file beside the name's socket.
+/// A lock that gives a plain name to this process alone; the locked file is beside the name's socket.
 ///
-/// The kernel releases the lock when the process ends, for any reason, so the files that a killed owner leaves do not block the
-/// next owner. The process that has the lock may replace and remove the name's files.
+/// When the process ends, for any reason, the kernel releases the lock. So the files that a killed owner leaves behind do not block
+/// the next owner. The process that has the lock may replace and remove the name's files.
 struct NameLock: ~Copyable, Sendable {
     private let directory: NameDirectory
     private let name: PortName
@@ -35,7 +35,7 @@ struct NameLock: ~Copyable, Sendable {
                 if code == EINTR { continue }
                 throw code == EWOULDBLOCK ? .taken(name) : .refused(SystemError(call: "flock", code: code))
             }
-            // The last owner may have removed the file between the two calls. Then the lock protects nothing.
+            // The previous owner may have removed the file between opening and locking. In that case, the lock protects nothing.
             if FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) {
                 // If the directory was cleaned, another port may have the name although the lock file is new. So this check comes
                 // before the initializer completes: `deinit` would remove that port's socket.
@@ -49,8 +49,8 @@ struct NameLock: ~Copyable, Sendable {
     }
 
     deinit {
-        // The files are removed only while the lock is on the file that other processes see. If the directory was cleaned
-        // meanwhile, another port may have the name.
+        // The files are removed only if the locked file is still the file that other processes see. If the directory was cleaned,
+        // another port may have the name by now.
         let file = NameLock.lockFile(of: name)
         if getpid() != processID || !FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) {
             return
@@ -71,7 +71,7 @@ struct NameLock: ~Copyable, Sendable {
             NameLock.remove(provisional, in: directory.descriptor)
             throw .refused(error)
         }
-        // This comes before the rename, after which another process could replace the socket.
+        // The identity is recorded before the rename, because another process could replace the socket after the rename.
         socket = FileIdentity(of: provisional, in: directory.descriptor)
         // The rename replaces a killed owner's socket in one step, after the new socket has begun to listen. So a look-up finds
         // either a port that listens or no port.

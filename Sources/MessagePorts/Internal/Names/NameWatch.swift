@@ -19,8 +19,8 @@ struct NameWatch: ~Copyable, Sendable {
     init(directory: [UInt8], files: [[UInt8]]) throws(SystemError) {
         let watch = OwnedDescriptor(
             try systemCall("inotify_init1") { inotify_init1(CInt(IN_CLOEXEC | IN_NONBLOCK)) })
-        // The lock file is open and the socket is bound, so the kernel deletes neither when its name is removed. The removal only
-        // changes the file's attributes, so the watch asks for changes of attributes, too.
+        // The lock file is open and the socket is bound, so removing the name of either does not make the kernel delete the file.
+        // The removal only changes the file's attributes, so the watch asks for changes of attributes, too.
         let removal = UInt32(IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
         try NameWatch.add(directory, UInt32(IN_DELETE_SELF | IN_MOVE_SELF), to: watch.descriptor)
         for file in files {

@@ -1,8 +1,9 @@
-/// The state of one end of a connection, which decides which frames may arrive, and what the end does with each.
+/// The state of one end of a connection, by which the end decides which frames are allowed to arrive, and how it handles each of
+/// them.
 ///
 /// A client sends a hello, and may send further packets without waiting for an answer. A server welcomes the client, or refuses it.
-/// Until the welcome, the kernel rejects packets of the client that carry descriptors, if the kernel is able to. Messages go both
-/// ways, requests go to the server, and replies go to the client. A frame that arrives out of place ends the connection.
+/// If the kernel can reject packets that carry descriptors, it rejects such packets of the client until the welcome. Messages go
+/// both ways, requests go to the server, and replies go to the client. A frame that arrives out of place ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
@@ -15,7 +16,7 @@ struct ConnectionState: Sendable {
     private enum State {
         /// Nothing has arrived from the other end yet.
         case connecting
-        /// The two ends have greeted each other.
+        /// The hello of the client, or the welcome of the server, has arrived at this end.
         case admitted
         /// Final: one of the two ends has sent the reason why it ends the connection.
         case refused(Frame.Refusal)
@@ -29,8 +30,8 @@ struct ConnectionState: Sendable {
         case greet
         /// The caller passes the message, or the request, to the handler.
         case deliver
-        /// The caller passes the reply, or the notice that there will be no reply, to its requester. If no requester waits, the
-        /// caller counts the reply as late: a request that was abandoned can still be answered.
+        /// The caller passes the reply, or the notice that there will be no reply, to its requester. If no requester waits any
+        /// longer, the caller counts the reply as late: a reply can arrive after its request was abandoned.
         case answer
         /// The other end has sent a refusal. The caller reports it to the users of the connection, and closes the connection.
         case close(Frame.Refusal)
@@ -107,7 +108,8 @@ struct ConnectionState: Sendable {
 
     /// Ends the connection, because the other end has ended or this end has closed it.
     ///
-    /// - Returns: True if the connection was open until now, so that the caller notifies its users only once.
+    /// - Returns: True if the connection was open until now. The caller then notifies the connection's users, which therefore
+    ///   happens only once.
     mutating func end() -> Bool {
         if !isOpen { return false }
         state = .ended

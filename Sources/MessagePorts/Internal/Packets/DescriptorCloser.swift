@@ -6,11 +6,11 @@ internal import Synchronization
 
 /// Closes the descriptors that other processes have sent, on separate threads.
 ///
-/// Closing a descriptor can take time, and its sender decides how much: for example, the descriptor is that of a socket that
-/// lingers until its data are read, of a file in a file system that a process serves, or of a connection on which such descriptors
-/// wait to be read. So no loop closes them, however many wait. Descriptors that wait to be closed count against the quota of their
-/// sender. At the limit, the sender cannot send more; see ``DescriptorQuota``. A thread is started when descriptors wait to be
-/// closed, and ends after some time without work.
+/// Closing a descriptor can take time, and the sender of the descriptor decides how much. Examples are a socket that lingers until
+/// its data are read, a file in a file system that a process serves, and a connection on which such descriptors wait to be read. So
+/// no loop closes received descriptors, however many are waiting to be closed. Descriptors that wait to be closed count against the
+/// quota of their sender. At the limit, the sender cannot send more; see ``DescriptorQuota``. A thread is started when descriptors
+/// wait to be closed, and ends after some time without work.
 ///
 /// > Thread safety: any thread.
 enum DescriptorCloser {
@@ -30,7 +30,8 @@ enum DescriptorCloser {
 
     /// Descriptors that were discarded together.
     ///
-    /// They are closed together, so a descriptor that is slow to close first delays the other descriptors of its message.
+    /// One thread closes them one after another. So a descriptor that is slow to close delays the other descriptors of its message
+    /// first.
     private struct Batch: Sendable {
         let numbers: [CInt]
         let quota: DescriptorQuota
@@ -38,14 +39,15 @@ enum DescriptorCloser {
 
     private struct State: Sendable {
         var waiting: Deque<Batch> = []
-        /// For each group, the moments at which threads began to close its batches; a batch is removed when it is closed.
+        /// For each group, the moments at which threads began to close a batch of the group; the moment is removed once the batch
+        /// is closed.
         var running: [PeerGroup.Key: [Moment]] = [:]
         /// The gates at which idle threads wait.
         var idle: [ThreadGate] = []
         var threadCount = 0
 
-        /// The index in ``waiting`` of the first batch that may be closed now, because its group has fewer than the maximum number
-        /// of threads.
+        /// The index in ``waiting`` of the first batch whose group has fewer than the maximum number of threads, so that the batch
+        /// is closed next.
         var next: Int? {
             waiting.firstIndex {
                 running[$0.quota.group.key, default: []].count < DescriptorCloser.mostThreadsOfGroup
@@ -68,7 +70,7 @@ enum DescriptorCloser {
     ///   - quota: The quota of the peer that has sent them.
     ///   - wereCounted: True if the quota already counts the descriptors, as untaken.
     static func close(_ numbers: [CInt], for quota: DescriptorQuota, wereCounted: Bool) {
-        // In a forked child these threads do not exist, and the lock can be locked forever.
+        // In a forked child, the threads that close descriptors do not exist, and the lock can stay locked forever.
         if numbers.isEmpty || Fork.isChild { return }
         quota.beginClosing(numbers.count, wereCounted: wereCounted)
         state.withLock { $0.waiting.append(Batch(numbers: numbers, quota: quota)) }
@@ -84,8 +86,8 @@ enum DescriptorCloser {
 
     /// Wakes or starts one more thread, if a batch may be closed now and the maximum number of threads is not reached.
     ///
-    /// This is called for each batch, so as many threads as permitted are busy. If no thread can be started, the batch still counts
-    /// against its quota, and ``retryThread()`` tries again.
+    /// The function is called for each batch. So while batches wait, as many threads are busy as the maximum numbers allow. If no
+    /// thread can be started, the batch still counts against its quota, and ``retryThread()`` tries again.
     private static func useThread() {
         enum Next { case nothing, open(ThreadGate), start }
         let next: Next = state.withLock { state in
@@ -109,7 +111,7 @@ enum DescriptorCloser {
     static func retryThread() { if needsThread.load(ordering: .relaxed) { useThread() } }
 
     private static func startThread() -> Bool {
-        // The thread blocks signals: they are for the program's threads.
+        // The thread blocks signals, so that the program's own threads handle them.
         do {
             try DetachedThread.start(name: "closer", stackSize: 262_144, blocksSignals: true) { run() }
         } catch {
@@ -155,7 +157,7 @@ enum DescriptorCloser {
         batch.quota.endClosing(batch.numbers.count)
     }
 
-    /// Makes this thread idle, unless descriptors wait to be closed.
+    /// Makes this thread idle, unless there is a batch for it to close.
     ///
     /// - Returns: The gate that opens when a batch may be closed, or nil if a batch may be closed now.
     private static func becomeIdle() -> ThreadGate? {

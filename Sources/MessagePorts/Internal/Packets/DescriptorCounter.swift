@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The number of descriptors that other processes have sent, each counted from its receipt until it is taken or closed.
+/// The number of descriptors that were received from other processes and are not yet taken or closed.
 ///
-/// The descriptors that wait to be taken and those that are being closed are counted in the lower and the upper half of one number,
-/// so that one load shows whether any descriptor is counted.
+/// The lower half of one number counts the descriptors that wait to be taken, and the upper half those that are being closed. So a
+/// single load shows whether any descriptor is counted.
 ///
 /// > Thread safety: any thread.
 struct DescriptorCounter: ~Copyable, Sendable {

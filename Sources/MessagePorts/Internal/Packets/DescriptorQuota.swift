@@ -1,14 +1,14 @@
 internal import CSockets
 internal import RunLoops
 
-/// The count of descriptors that one connection's peer has sent and that are neither taken nor closed, with its bounds.
+/// The number of descriptors that were received on one connection and are neither taken nor closed, and the bounds of that number.
 ///
 /// Each descriptor is counted for the connection, for its ``PeerGroup``, and for the whole process, and each of the three has a
-/// bound. So no peer, and not all peers together, can use up the descriptors that this process needs.
+/// bound. So neither a single peer nor all peers together can use up the descriptors that this process needs.
 ///
 /// > Thread safety: any thread.
 final class DescriptorQuota: Sendable {
-    /// A group that has this many descriptors in the process may not send more.
+    /// The number of descriptors, neither taken nor closed, at which the group that sent them can send no more.
     static let mostOfGroup = 128
 
     /// The maximum number of descriptors of all peers together; half of the process's descriptor limit if that is less.
@@ -82,8 +82,8 @@ final class DescriptorQuota: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The number of descriptors that a permitted message may carry.
-    ///   - untaken: The limit of the connection's descriptors that are neither taken nor closed. At this limit, the connection's
-    ///     packets may carry no descriptors.
+    ///   - untaken: The maximum number of the connection's descriptors that are neither taken nor closed. At this number, the
+    ///     connection's packets may carry no descriptors.
     /// - Returns: The number of descriptors that the packet may carry.
     func allowance(limit: Int, untaken: Int) -> Allowance {
         if DescriptorQuota.process.isEmpty, DescriptorHeadroom.isAmple { return .any }
@@ -98,7 +98,7 @@ final class DescriptorQuota: Sendable {
             return .atMost(0)
         }
         if total > 0, total + limit > DescriptorQuota.processBound { return .atMost(0) }
-        // Descriptors that the program keeps are no sign of an attack. Only descriptors that are being closed can be one.
+        // Only descriptors that are being closed can be a sign of an attack; descriptors that the program keeps are no such sign.
         let isQuiet = DescriptorQuota.process.closing == 0 && DescriptorHeadroom.isAmple
         if isQuiet, total + PacketSocket.mostDescriptors <= DescriptorQuota.processBound { return .any }
         return .atMost(limit)
@@ -106,7 +106,7 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next reply may carry.
     ///
-    /// The program asked for the descriptors that it keeps, so only descriptors that are being closed count.
+    /// Only descriptors that are being closed count: the program has asked for the descriptors that it keeps.
     func allowanceOfReply(limit: Int) -> Allowance {
         let closing = DescriptorQuota.process.closing
         if closing == 0, DescriptorHeadroom.isAmple { return .any }
@@ -118,8 +118,9 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// The limit is twice ``mostOfGroup``. At ``mostOfGroup``, the port receives no more descriptors of the group. Connections that
-    /// are closed with unread packets still take the group further: each counts as one descriptor that is being closed.
+    /// The limit is twice ``mostOfGroup``. At ``mostOfGroup``, the port receives no more descriptors of the group. But each
+    /// connection of the group that is closed with unread packets counts as one more descriptor that is being closed, so the number
+    /// can still rise.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }

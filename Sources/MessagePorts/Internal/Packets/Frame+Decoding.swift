@@ -11,17 +11,17 @@ extension Frame {
         case unknownKind(UInt8)
         /// A flag is set, and no flags are defined.
         case unknownFlags(UInt16)
-        /// The head states another length than that of the body that arrived.
+        /// The length in the head differs from the length of the body that arrived.
         case wrongLength(said: Int, found: Int)
-        /// The head states another number of descriptors than the number that arrived.
+        /// The number of descriptors in the head differs from the number that arrived.
         case wrongDescriptorCount(said: Int, found: Int)
-        /// A request or a reply has no request number, or a frame of another kind has one.
+        /// The packet lacks the request number that its kind needs, or has a number that its kind does not allow.
         case wrongNumber(Kind, UInt64)
         /// The kind has no body, but the packet has one.
         case strayBody(Kind, length: Int)
         /// The kind carries no descriptors, but the packet does.
         case strayDescriptors(Kind, count: Int)
-        /// The kind carries no ID, but the packet does, or the kind does not allow this ID.
+        /// The packet has an ID although its kind carries none, or has an ID that its kind does not allow.
         case wrongID(Kind, UInt32)
     }
 

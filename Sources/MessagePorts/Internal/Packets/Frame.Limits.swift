@@ -17,6 +17,6 @@ extension Frame {
         self.init(kind: kind, id: limits.descriptorCount, number: UInt64(limits.bodyLength))
     }
 
-    /// The limits that a greeting states.
+    /// The limits that a hello or a welcome states.
     var limits: Limits { Limits(bodyLength: UInt32(clamping: number), descriptorCount: id) }
 }

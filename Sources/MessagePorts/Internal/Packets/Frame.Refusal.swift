@@ -6,13 +6,13 @@ extension Frame {
     enum Refusal: UInt32, CaseIterable, Sendable {
         /// The port does not admit this peer.
         case notAdmitted = 1
-        /// The process, or its user, already has the largest number of connections that the port allows.
+        /// The connecting process, or its user, already has the largest number of connections that the port allows.
         case tooManyConnections = 2
         /// The first packet did not arrive in time.
         case tooSlow = 3
         /// A packet was malformed, or out of place.
         case malformed = 4
-        /// A packet was larger than the limit, or carried more descriptors.
+        /// A packet was larger than the limit, or carried more descriptors than the limit.
         case tooLarge = 5
         /// The end that refuses is out of memory or descriptors.
         case outOfResources = 6

@@ -9,7 +9,7 @@
 /// | 2 | version |
 /// | 3 | kind |
 /// | 4–7 | the ID that the sender gives the message; other kinds use the field as ``id`` says |
-/// | 8–15 | the number of the request, or of the request that a reply answers; 0 for other kinds |
+/// | 8–15 | the number of the request, or of the request that is answered; other kinds use the field as ``number`` says |
 /// | 16–19 | length of the body |
 /// | 20–21 | number of descriptors |
 /// | 22–23 | flags: none are defined, so all are zero |
@@ -39,10 +39,11 @@ struct Frame: Hashable, Sendable {
     static let mostDescriptors = 253
 
     var kind: Kind
-    /// The ID that programs give a message, request or reply; the reason, in a refusal; the limit of descriptors, in a greeting;
-    /// otherwise 0.
+    /// For a message, request or reply, the ID that the program gives it; for a refusal, the reason; for a hello or a welcome, the
+    /// limit of descriptors; otherwise 0.
     var id: UInt32 = 0
-    /// The number of a request, or of the request that a reply answers; the limit of a body's length, in a greeting; otherwise 0.
+    /// For a request, its number; for a reply, or the notice that there will be no reply, the number of the request; for a hello or
+    /// a welcome, the limit of a body's length; otherwise 0.
     var number: UInt64 = 0
     var bodyLength: Int = 0
     var descriptorCount: Int = 0

@@ -44,7 +44,7 @@ struct PacketListener: ~Copyable, Sendable {
 
     /// The largest number of waiting connections that `deinit` accepts and closes one by one.
     ///
-    /// It does so only if waiting connections may hold descriptors.
+    /// `deinit` accepts connections only if they can hold descriptors.
     private static let mostTakenAtEnd = 16
 
     deinit {
@@ -52,10 +52,10 @@ struct PacketListener: ~Copyable, Sendable {
             close(descriptor)
             return
         }
-        // Closing a listener also closes the connections that wait in it, and the descriptors that were sent to them, which can
-        // take time. So each waiting connection is accepted and closed by itself. Once the listener is shut down, no more
-        // connections arrive. An abstract name is not free until the listener is closed. So if no connection waits any longer, this
-        // thread closes the listener, which then takes no time.
+        // Closing a listener also closes the connections that wait in it and the descriptors that were sent to these connections,
+        // which can take time. So each waiting connection is accepted and closed separately. Once the listener is shut down, no
+        // more connections arrive. If no connection is left, closing the listener takes no time, and this thread closes it: an
+        // abstract name is not free until its listener is closed.
         shutdown(descriptor, CInt(SHUT_RDWR))
         var rest = PacketListener.mostTakenAtEnd
         while rest > 0, takesOne() { rest -= 1 }
@@ -66,7 +66,7 @@ struct PacketListener: ~Copyable, Sendable {
         }
     }
 
-    /// Accepts a waiting connection, and closes it, on another thread if closing takes time.
+    /// Accepts a waiting connection and closes it, on another thread if closing can take time.
     ///
     /// - Returns: False if no connection waits.
     private borrowing func takesOne() -> Bool {

@@ -12,7 +12,7 @@ extension PacketPool {
         /// A packet that breaks the rules. The packet was received and discarded, or it waits in the kernel. The caller ends the
         /// connection.
         case violation(PacketViolation)
-        /// A packet with more descriptors than the allowance permits now. The packet waits in the kernel.
+        /// A packet with more descriptors than the allowance permits at present. The packet still waits in the kernel.
         case exceedsAllowance
         /// A packet with more descriptors than this process can open.
         case outOfDescriptors

@@ -58,14 +58,14 @@ extension PacketSocket {
         case wouldBlock
         /// The end: no more packets will arrive.
         case end
-        /// A packet was longer than the buffer. Its bytes beyond the buffer are lost. These are its descriptors, which were
-        /// received.
+        /// A packet was longer than the buffer. The bytes beyond the buffer are lost. The associated value holds the packet's
+        /// descriptors, which were received.
         case tooLong(length: Int, OwnedDescriptors)
-        /// A packet carries more descriptors than are allowed. The packet stays in the kernel's queue. These descriptors are
-        /// duplicates, opened to count the packet's descriptors.
+        /// A packet carries more descriptors than are allowed. The packet stays in the kernel's queue. The descriptors in the
+        /// associated value are duplicates, opened only to count the packet's descriptors.
         case exceedsAllowance(OwnedDescriptors)
-        /// A packet carries more descriptors than this process could open. These are the ones that were opened. The packet stays in
-        /// the kernel's queue, unless the allowance was ``DescriptorQuota/Allowance/any``.
+        /// A packet carries more descriptors than this process could open. The associated value holds the descriptors that were
+        /// opened. The packet stays in the kernel's queue, unless the allowance was ``DescriptorQuota/Allowance/any``.
         case lacksDescriptors(OwnedDescriptors)
         /// The kernel has refused, and nothing was received.
         case failed(SystemError)
@@ -73,8 +73,8 @@ extension PacketSocket {
 
     /// Receives one packet, without blocking unless `waits` is true.
     ///
-    /// An empty packet counts as a packet while the other end is open, and as the end after that, because the kernel reports both
-    /// alike.
+    /// The kernel reports an empty packet in the same way as the end. So an empty packet counts as a packet while the other end is
+    /// open, and as the end once the other end is closed.
     ///
     /// - Parameters:
     ///   - buffer: The memory for the packet's bytes, of at least one byte.
@@ -106,7 +106,7 @@ extension PacketSocket {
                 default: return .failed(SystemError(call: "recvmsg", code: code))
                 }
             }
-            // From here on the descriptors have an owner, which closes them whatever happens to the packet.
+            // From here on, the descriptors have an owner, which closes them even if the packet is discarded.
             let descriptors = OwnedDescriptors(
                 adopting: unsafe Array(list.prefix(packet.descriptor_count)), from: quota)
             if packet.exceeds_permitted { return .exceedsAllowance(descriptors) }

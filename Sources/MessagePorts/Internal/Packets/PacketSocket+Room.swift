@@ -4,8 +4,8 @@ extension PacketSocket {
     /// Makes sure that a packet with a body of this length can be sent, if the system allows that.
     ///
     /// If the kernel's default has room for the packet, the default is kept: it has room for many small packets. More room is asked
-    /// for only when a packet is sent, and not because of the limits that the other end states. Otherwise the other end would
-    /// choose how much of the kernel's memory this process uses.
+    /// for only when a packet needs it, whatever limits the other end states. Otherwise the other end would choose how much of the
+    /// kernel's memory this process uses.
     borrowing func ensureRoom(forBodiesOf length: Int) throws(SystemError) {
         let packet = Frame.headLength + length
         if try mostBytes < packet { try makeRoom(forPacketsOf: packet) }

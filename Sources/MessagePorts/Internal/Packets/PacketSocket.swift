@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// One end of a connection on this machine that preserves packet boundaries: each packet is sent and received whole, or not at all.
 ///
-/// Only ``wait(for:before:)`` blocks, and ``receive(into:_:waits:)`` if `waits` is true. A packet carries bytes and descriptors.
+/// The only functions that block are ``wait(for:before:)`` and, if `waits` is true, ``receive(into:_:waits:)``. A packet carries
+/// bytes and descriptors.
 ///
 /// > Thread safety: any thread. Packets of one thread arrive in the order in which it sent them.
 struct PacketSocket: ~Copyable, Sendable {
@@ -129,7 +130,7 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The event that a wait is for.
+    /// The event that ends a wait for a socket.
     ///
     /// Each wait also ends when the other end is closed.
     enum Direction {

@@ -11,7 +11,8 @@ final class PeerGroup: Sendable {
     /// A process, or a user with all of its processes.
     struct Key: Hashable, Sendable {
         let user: UInt32
-        /// 0 for all processes of the user, and for processes that the kernel cannot identify to this process.
+        /// The ID of the process; 0 for all processes of another user, and for processes that the kernel cannot identify to this
+        /// process.
         let process: CInt
 
         init(_ peer: PeerCredentials) {

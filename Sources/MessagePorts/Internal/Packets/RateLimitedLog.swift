@@ -11,7 +11,7 @@ final class RateLimitedLog: Sendable {
 
     /// Reports a line, if fewer than ``mostLines`` were reported before.
     ///
-    /// The line and its details are made only if it is reported.
+    /// The line and its details are made only if the line is reported.
     func report(
         _ line: @autoclosure () -> String, _ details: @autoclosure () -> [String: String] = [:]
     ) {

@@ -4,7 +4,7 @@ internal import RunLoops
 /// The thread that reads replies for the tasks of this process, and notices when watched connections end.
 ///
 /// The thread is started when it is first needed. A process that only sends, or blocks until replies arrive, does not start it. The
-/// thread runs no code of the user's: it schedules the handlers for the end of a connection on their loops.
+/// thread runs no code of the user's: when a connection ends, the thread schedules each handler for the end on the handler's loop.
 final class ConnectionService: Sendable {
     /// The watched connections.
     ///
@@ -25,8 +25,8 @@ final class ConnectionService: Sendable {
     /// - Throws: `SystemError` if the service cannot be started. The next call tries again.
     static func shared() throws(SystemError) -> ConnectionService {
         if let service = service.withLock({ $0 }) { return service }
-        // The service is made outside the lock, because that starts a thread. If two threads make a service, one of the two
-        // services is stopped.
+        // The service is made without the lock, because making it starts a thread. If two threads make a service at the same time,
+        // one of the two services is stopped.
         let new = try ConnectionService()
         let chosen = service.withLock { service in
             if let service { return service }
@@ -61,7 +61,7 @@ final class ConnectionService: Sendable {
         connections.withLock { $0.byToken[token] }?.object(as: RemoteConnection.self)
     }
 
-    /// Watches a connection, at first only for its end, which the kernel reports once.
+    /// Begins to watch a connection, at first for its end alone, which the kernel reports once.
     ///
     /// - Returns: The connection's token.
     func add(_ connection: RemoteConnection) throws(SystemError) -> UInt64 {

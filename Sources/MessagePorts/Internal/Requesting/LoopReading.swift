@@ -1,10 +1,10 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The additional state of a connection that is read by a loop, and not by threads that wait for replies.
+/// The additional state of a connection that a loop reads, instead of the threads that wait for replies.
 ///
-/// The socket is in an ``EpollSet`` of its own, and the loop watches the set's descriptor. So any thread can make the set report
-/// when the socket has room. While the port is in no loop, the set stays as it is.
+/// The socket is in an ``EpollSet`` of its own, and the loop watches the set's descriptor. So any thread can change the set, to
+/// make it report when the socket has room. The set does not change when the port leaves its loop.
 final class LoopReading: Sendable {
     /// The token that the set reports for the socket.
     static let socketToken: UInt64 = 0
@@ -22,7 +22,7 @@ final class LoopReading: Sendable {
     /// `nonisolated(unsafe)`: guarded by ``claim``.
     nonisolated(unsafe) var input: RemotePortInput?
 
-    /// The state of the wait for room, after a sender has found none.
+    /// The state of the wait for room, which begins when a sender has found no room.
     private let room = Guarded(Room())
 
     private struct Room: Sendable {
@@ -33,7 +33,7 @@ final class LoopReading: Sendable {
         var backoff = ExponentialBackoff.sending
     }
 
-    /// The alarm for the next attempt to send, made when the kernel is first out of resources.
+    /// The alarm for the next attempt to send; nil until the kernel is out of resources for the first time.
     ///
     /// The kernel does not report when it has resources again.
     ///
@@ -105,7 +105,8 @@ final class LoopReading: Sendable {
         input[keyPath: place] = handler
         // The event may have occurred already.
         input.input.becameReady()
-        // The old handler is released after the change, because its captures can call this function again when they are destroyed.
+        // The old handler is released after the change: destroying an object that the handler captures can call this function
+        // again.
         withExtendedLifetime(replaced) {}
     }
 
@@ -113,11 +114,11 @@ final class LoopReading: Sendable {
 
     /// Makes the set report when a socket has room, because a sender has found no room.
     ///
-    /// Until the port has admitted this process, the socket has room, which the set would report in every pass. So until then, only
-    /// a flag is set, and ``admitted(_:)`` changes the set.
+    /// The socket has room until the port has admitted this process, and the set would report that room in every pass. So until
+    /// then, this function only sets a flag, and ``admitted(_:)`` changes the set later.
     ///
-    /// The set is changed under the lock, although that is a system call: the last thread to change the state has to be the last
-    /// thread to call the kernel.
+    /// The set is changed under the lock, although changing it is a system call: the last thread to change the state has to be the
+    /// last thread to call the kernel.
     func awaitRoom(in socket: borrowing PacketSocket, isAdmitted: Bool) {
         let descriptor = socket.descriptor
         room.withLock { room in

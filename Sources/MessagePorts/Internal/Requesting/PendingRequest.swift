@@ -7,8 +7,8 @@ internal import Synchronization
 /// from the table decides it.
 ///
 /// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state. The outcome may be read without the lock
-/// once ``isDecided`` is true, because the outcome does not change again. The number changes only while the thread or task that
-/// made the request sends it. That thread or task may read the number without the lock.
+/// once ``isDecided`` is true, because the outcome does not change again. The number changes only while the request is being sent
+/// by the thread or task that made it. That thread or task may read the number without the lock.
 final class PendingRequest: @unchecked Sendable {
     /// The result that the waiter gets.
     enum Outcome: Sendable {
@@ -18,7 +18,7 @@ final class PendingRequest: @unchecked Sendable {
 
     /// The thread or task to wake when the request is decided.
     enum Waiter: Sendable {
-        /// No thread or task to wake: none waits yet, or the thread that waits reads the connection itself.
+        /// There is no thread or task to wake: neither waits yet, or the waiting thread reads the connection itself.
         case noWaiter
         /// A thread that waits at a gate, or that was woken and has not chosen its next step yet.
         case thread(ThreadGate)

@@ -1,13 +1,14 @@
-/// The role of the one reader of a connection on which replies arrive.
+/// The role of the reader of a connection on which replies arrive; a connection has at most one reader at a time.
 ///
-/// If two threads read, one thread could receive the reply of the other thread, which would not wake up.
+/// If two threads read the connection, one of them could receive the reply that the other is waiting for, and the other would not
+/// wake up.
 ///
 /// If threads wait for replies, one of them takes the role, and reads for all requests. It reads its own reply, so no other thread
 /// has to wake it. If only tasks wait, or only the end is to be reported, the kernel notifies the process's ``ConnectionService``,
 /// which then takes the role. A connection that is made for a loop is read only by the loop.
 struct ReaderRole: Sendable {
     private enum State {
-        /// There is no reader. None is needed, or a thread was woken that takes the role next.
+        /// There is no reader: no reader is needed, or a thread was woken and takes the role next.
         case free
         /// The reader is a thread, which waits for a reply or has found that the other end is closed.
         case thread
@@ -41,7 +42,7 @@ struct ReaderRole: Sendable {
 
     init(isReadByLoop: Bool = false) { state = isReadByLoop ? .loop : .free }
 
-    /// The events of which the kernel is to notify the service, or nil if it was not asked or has notified the service.
+    /// The events of which the kernel is to notify the service, or nil if the kernel was not asked to, or has done so already.
     private var pending: ServiceInterest?
 
     /// Takes the role for a thread, unless the role is taken.

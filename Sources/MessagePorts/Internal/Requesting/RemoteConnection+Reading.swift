@@ -55,8 +55,8 @@ extension RemoteConnection {
         case .end: return over(.ended)
         case .violation(let violation): return turnAway(violation)
         case .exceedsAllowance, .outOfDescriptors:
-            // A reply cannot be received. Its head would say which request it answers, so no single request can be made to fail.
-            // The connection ends instead, and every request fails.
+            // A reply cannot be received, and neither can its head, which states the request that the reply answers. As that
+            // request is unknown, it cannot be made to fail alone: the connection ends, and every request fails.
             return over(.system(SystemError(call: "recvmsg", code: EMFILE)))
         case .failed(let error): return over(.system(error))
         }
@@ -90,7 +90,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Ends the connection for a reason, and returns the result for a caller that has nothing more to read.
+    /// Ends the connection for a reason, and returns ``Read/nothing``.
     private func over(_ reason: MessagePortError) -> Read {
         end(reason)
         return .nothing

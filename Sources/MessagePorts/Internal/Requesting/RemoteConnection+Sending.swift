@@ -42,8 +42,8 @@ extension RemoteConnection {
         if let ended { throw ended }
         guard let limits else {
             reading?.awaitRoom(in: socket, isAdmitted: false)
-            // The port may have admitted this process before the call above recorded that a sender waits. Then the loop found no
-            // waiting sender, and did not make the set report room.
+            // The call above records that a sender waits. If the port admitted this process just before, the loop found no waiting
+            // sender, and did not make the set report room. So this thread makes the set report room.
             if wasAdmitted { reading?.awaitRoom(in: socket, isAdmitted: true) }
             return false
         }
@@ -81,7 +81,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Throws if the calling thread would wait for a packet that only the thread's own loop reads.
+    /// Throws if the loop that reads is that of the calling thread, which would then wait for a packet that only it can read.
     private func checkReader(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
         if let deadline, deadline <= .now { return }
         if reading?.claim.loopHere != nil { throw .wouldDeadlock }
@@ -102,7 +102,7 @@ extension RemoteConnection {
         _ backoff: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
         if let deadline, deadline <= .now { throw .timedOut }
-        // The pause counts as a wait for the port: a port that does not read can itself be what uses up the kernel's resources.
+        // The pause counts as a wait for the port: the kernel can be out of resources just because the port does not read.
         let wait = try local?.beginWait(in: "RemotePort.send", origin, before: deadline)
         defer { wait?.end() }
         let next = ContinuousClock.now + backoff.begin()
@@ -125,8 +125,8 @@ extension RemoteConnection {
 
     /// Adds a request to the table and sends it.
     ///
-    /// If the request is decided before it is sent, this returns, and its waiter finds the outcome. If this throws, the request may
-    /// be begun again.
+    /// If the request is decided before it is sent, this function returns, and the waiter of the request finds the outcome. If this
+    /// function throws, the caller is allowed to begin the request again.
     func begin(
         _ request: PendingRequest, _ body: RawSpan, id: UInt32, _ descriptors: [CInt],
         before deadline: ContinuousClock.Instant?
@@ -196,7 +196,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads for all requests until one request is decided.
+    /// Reads the replies to all requests, until the given request is decided.
     private func read(
         for request: PendingRequest, until end: Moment
     ) throws(SystemError) -> PendingRequest.Outcome? {

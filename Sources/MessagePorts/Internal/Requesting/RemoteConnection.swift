@@ -41,7 +41,7 @@ final class RemoteConnection: Sendable {
         enum Turn {
             /// The thread returns, because the request is decided.
             case leave
-            /// The thread reads for all requests.
+            /// The thread reads the replies to all requests.
             case read
             /// The thread waits until the request is decided, or until it is woken to check again.
             case wait(ThreadGate)
@@ -74,7 +74,7 @@ final class RemoteConnection: Sendable {
         let token: UInt64
     }
 
-    /// Connects, and waits until the port admits this process, unless a loop is to read the connection.
+    /// Connects, and then waits until the port admits this process, but only if no loop is to read the connection.
     init(
         _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
         before deadline: ContinuousClock.Instant?, isReadByLoop: Bool
@@ -164,7 +164,8 @@ final class RemoteConnection: Sendable {
         ended.endCallbacks.schedule()
     }
 
-    /// Adds a callback, whose loop calls it when the connection ends, or soon after this call if the connection has already ended.
+    /// Adds a callback, which is scheduled on its loop when the connection ends, or immediately if the connection has already
+    /// ended.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.ended == nil { state.endCallbacks.add(callback) }

@@ -16,7 +16,7 @@ final class RemotePortInput: InputServer {
     private let handlers = ExclusivityUnchecked(ModeHandlers<MessagePortInput.Handler>())
     /// The handler to call once, when the connection is complete.
     var connected: (() -> Void)?
-    /// The handler to call each time that there is room after there was none.
+    /// The handler to call each time that there is room after a sender has found no room.
     var hasRoom: (() -> Void)?
     /// The handler to call once, when the connection has ended.
     var ended: ((MessagePortError) -> Void)?
@@ -103,7 +103,8 @@ final class RemotePortInput: InputServer {
     /// Leaves the loop, because the connection has ended, and calls the handler for the end.
     private func leave(because reason: MessagePortError, _ served: inout Served) {
         let handler = ended
-        // The loop holds the port, and with it the connection, until the port has left.
+        // Leaving releases the loop's reference to the port, which holds the connection. That reference can be the last one, so
+        // this function holds the port until the handler has returned.
         withExtendedLifetime(port) {
             input.leave()
             if let handler { call(&served) { handler(reason.about(port.origin)) } }

@@ -8,7 +8,7 @@ struct RequestTable: Sendable {
     /// Most replies are for one of the first requests.
     private var waiting: Deque<PendingRequest> = []
     private var last: UInt64 = 0
-    /// The number of requests of tasks, which cannot read replies.
+    /// The number of requests that were made by tasks, which cannot read replies themselves.
     private(set) var taskCount = 0
 
     /// The number of replies that arrived after the wait for them had ended.
@@ -16,11 +16,11 @@ struct RequestTable: Sendable {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// The gate of the waiting thread with the oldest request, which could read for all requests.
+    /// The gate of the thread whose request has waited longest, so that this thread can be woken to read for all requests.
     ///
     /// O(*n*), *n* requests.
     var firstGate: ThreadGate? {
-        // This is the usual case. Iterating over the list would retain it.
+        // The list is usually empty, and iterating over it would retain it.
         if waiting.isEmpty { return nil }
         for request in waiting { if let gate = request.gate { return gate } }
         return nil

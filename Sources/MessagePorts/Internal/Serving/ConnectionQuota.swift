@@ -1,4 +1,5 @@
-/// The number of connections of each process and each other user, so that none of them uses up all connections of a port.
+/// The numbers of a port's connections, by process and by user, so that no process and no user other than the port's uses up all of
+/// them.
 ///
 /// All processes that the kernel cannot identify to this process count as one process.
 struct ConnectionQuota: Sendable {

@@ -1,7 +1,7 @@
-/// The connections of a port by their numbers, and the places that are reserved for undecided connections.
+/// The connections of a port by their numbers, and the places that are reserved for connections that are still undecided.
 ///
-/// The place of a connection is reserved before the filter decides about it, because the filter can run the loop, which accepts
-/// more connections.
+/// Each connection's place is reserved before the filter decides about the connection: the filter can run the loop, and the loop
+/// then accepts more connections.
 struct ConnectionTable: Sendable {
     private var connections: [UInt64: PortConnection] = [:]
     /// The numbers of the connections that the filter is deciding about, or that are not watched yet.
@@ -45,7 +45,7 @@ struct ConnectionTable: Sendable {
     /// Adds a connection in its reserved place.
     mutating func add(_ connection: PortConnection) { connections[connection.token] = connection }
 
-    /// True while the filter is deciding about a connection, or the connection is not watched yet.
+    /// True while the filter is deciding about a connection, or has admitted a connection that is not watched yet.
     func isUndecided(_ number: UInt64) -> Bool { undecided.contains(number) }
 
     /// Records that a connection is no longer undecided: it is watched, or was rejected.
