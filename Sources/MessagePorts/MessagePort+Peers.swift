@@ -5,7 +5,7 @@ public import RunLoops
 extension MessagePort {
     /// Sends a message to a peer of the port, without ever blocking.
     ///
-    /// The peer has sent a message to this port, from a ``RemotePort`` that was made with
+    /// The peer must have sent a message to this port, from a ``RemotePort`` that was made with
     /// ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)``. The messages and replies of one thread
     /// arrive in the order in which it sent them.
     ///
@@ -111,7 +111,7 @@ extension MessagePort {
     ///
     /// A plain name is lost if its socket or its lock is removed or replaced, or if the directory of the names is removed or moved,
     /// for example by a program that cleans up directories. Another process can then take the name, so that two ports have it. The
-    /// port keeps its connections, and is otherwise unchanged. As a rule, a program calls ``invalidate()`` and takes the name
+    /// port keeps its connections, and is otherwise unchanged. Usually, a program then calls ``invalidate()`` and takes the name
     /// again. An abstract name cannot be lost.
     ///
     /// The handler is called once. If the name is lost already, the handler is called soon. The kernel reports the loss, so waiting

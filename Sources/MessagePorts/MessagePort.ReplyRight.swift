@@ -24,7 +24,8 @@ extension MessagePort {
 
         /// False once the requester has ended, or its connection was closed.
         ///
-        /// This stays true if only the wait for the reply has ended. The requester's end of the connection then discards the reply.
+        /// This stays true if the requester has stopped waiting for the reply but its connection is still open. The requester's end
+        /// of the connection then discards the reply.
         ///
         /// > Thread safety: any thread. The requester can end at any moment.
         public var isValid: Bool { connection?.isEnded == false }

@@ -85,8 +85,8 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``, after which you also cannot tell whether
-    ///   the request was served.
+    /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``. After that error, too, you cannot tell
+    ///   whether the request was served.
     ///
     /// > Thread safety: any task.
     public func request(

@@ -4,8 +4,8 @@ internal import RunLoops
 /// A port between processes in one loop, with its handlers.
 ///
 /// The loop watches the descriptor of the port's set. When the set is ready, the loop adds this input to the queue of its ports,
-/// and serves it in the same step of a pass as the ports; see ``ServedInput``. If a handler runs the loop, that run serves the
-/// next message.
+/// and serves this input in the step in which it serves all ports; see ``ServedInput``. If a handler runs the loop, that run serves
+/// the next message.
 ///
 /// > Thread safety: the loop's own thread only.
 final class MessagePortInput: InputServer {
@@ -15,11 +15,11 @@ final class MessagePortInput: InputServer {
     private let port: AnyObject
     /// The handlers are read for each message, so they are stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
-    /// The handler for the ends of admitted peers.
+    /// The handler that is called when an admitted peer has ended.
     var peerEnded: ((MessagePort.Peer) -> Void)?
-    /// The handler for peers that have room for messages again.
+    /// The handler that is called when a peer has room for messages again.
     var peerHasRoom: ((MessagePort.Peer) -> Void)?
-    /// The handler for the loss of the name.
+    /// The handler that is called when the name is lost.
     var nameLost: (() -> Void)?
     /// The watch that reports the loss of the name, or nil if ``nameLost`` is not set or the name cannot be lost.
     private var nameWatch: NameWatch?
@@ -61,7 +61,9 @@ final class MessagePortInput: InputServer {
 
     func handler(for mode: RunLoop.Mode) -> Handler? { handlers.value.handler(for: mode) }
 
-    /// True while the port is in this loop, so that the values that its claim guards may be accessed.
+    /// True while the port is in this loop.
+    ///
+    /// Only then is this thread allowed to access the values that the port's claim guards.
     ///
     /// Check this again after each call of user code, which may have added the port to another loop.
     var isInLoop: Bool { input.isInLoop }
@@ -133,7 +135,7 @@ final class MessagePortInput: InputServer {
         nameWatch = consume watch
     }
 
-    /// Reads the reports of the watch, so that the kernel reports later changes.
+    /// Reads and discards the pending events of the watch, so that the kernel reports later changes.
     func drainNameWatch() { nameWatch?.drain() }
 
     func unwatchName() {

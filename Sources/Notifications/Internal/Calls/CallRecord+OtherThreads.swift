@@ -43,7 +43,8 @@ extension CallRecord {
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         // A look-up takes a few nanoseconds, unless its thread was preempted. If the calling thread is a real-time thread that has
-        // preempted it, `sched_yield` would never let that thread continue, so the calling thread sleeps after some attempts.
+        // preempted the reading thread, `sched_yield` would never let the reading thread continue. So the calling thread sleeps
+        // after some attempts.
         while unsafe storage.pointee.lookUps.load(ordering: .acquiring) == seen {
             attempts += 1
             if attempts < 100 { sched_yield() } else { usleep(50) }

@@ -83,9 +83,11 @@ extension CallRecord {
 
     /// Gives back all records of the calling thread, which is ending.
     ///
-    /// If a handler has ended the thread, the call of that handler never returns, so waits for the end of the call end here.
+    /// If a handler has ended the thread, the call of that handler never returns. So every wait for the end of that call is
+    /// completed here.
     private static func threadEnds() {
-        // Safe: the published observations are alive, because the frames that call them hold them and were never unwound.
+        // Safe: the published observations are alive, because the stack frames that call them hold references to them and were
+        // never unwound.
         let calls = unsafe callsOfThisThread.compactMap { unsafe UnsafeRawPointer(bitPattern: $0) }.map {
             unsafe Unmanaged<Observation>.fromOpaque($0).takeUnretainedValue()
         }
