@@ -51,7 +51,7 @@ extension MessagePort {
             try unsafe reply(bytes.span.bytes, id: id, descriptors: descriptors)
         }
 
-        /// Replies with bytes in place, and consumes the right.
+        /// Replies with the bytes of a span, and consumes the right.
         ///
         /// Otherwise the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
         ///

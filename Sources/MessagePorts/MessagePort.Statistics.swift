@@ -21,7 +21,7 @@ extension MessagePort {
         /// The number of connections that were closed or refused because their peer's descriptors could not be closed in time.
         public internal(set) var unclosablePeers = 0
 
-        /// The number of connections that were closed because they did not read their replies.
+        /// The number of connections that were closed because the peer did not read its replies.
         public internal(set) var unreadPeers = 0
 
         /// The number of connections that were closed because of a packet that was malformed, out of place, or beyond limits.

@@ -27,7 +27,7 @@ extension RemotePort {
         try unsafe request(bytes.span.bytes, id: id, descriptors: descriptors, before: deadline)
     }
 
-    /// Sends a request with bytes in place, without copying them to an array, and blocks until the reply arrives.
+    /// Sends a request with the bytes of a span, without copying them to an array, and blocks until the reply arrives.
     ///
     /// Otherwise the same as the request that takes an array.
     ///

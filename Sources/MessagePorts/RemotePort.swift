@@ -36,7 +36,7 @@ public final class RemotePort: Sendable {
     ///   - name: The port's name.
     ///   - names: The place where the name is kept.
     ///   - deadline: The time to give up, or nil for never.
-    ///   - largestReply: The largest number of bytes of a reply, which is sent to the port as a limit.
+    ///   - largestReply: The largest number of bytes of a reply; this number is sent to the port as a limit.
     ///   - mostDescriptors: The largest number of descriptors of a reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
@@ -70,7 +70,7 @@ public final class RemotePort: Sendable {
     /// - Parameters:
     ///   - name: The port's name.
     ///   - names: The place where the name is kept.
-    ///   - largestMessage: The largest number of bytes of a message or reply, which is sent to the port as a limit.
+    ///   - largestMessage: The largest number of bytes of a message or reply; this number is sent to the port as a limit.
     ///   - mostDescriptors: The largest number of descriptors of a message or reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
@@ -172,7 +172,7 @@ public final class RemotePort: Sendable {
         try unsafe send(bytes.span.bytes, id: id, descriptors: descriptors, before: deadline)
     }
 
-    /// Sends bytes in place, without copying them to an array.
+    /// Sends the bytes of a span, without copying them to an array.
     ///
     /// Otherwise the same as ``send(_:id:descriptors:before:)-([UInt8],_,_,_)``.
     ///

@@ -79,7 +79,7 @@ extension RemotePort {
         try unsafe trySend(bytes.span.bytes, id: id, descriptors: descriptors)
     }
 
-    /// Sends bytes in place if there is room for them now, without ever blocking.
+    /// Sends the bytes of a span if there is room for them now, without ever blocking.
     ///
     /// Otherwise the same as ``trySend(_:id:descriptors:)-([UInt8],_,_)``.
     ///

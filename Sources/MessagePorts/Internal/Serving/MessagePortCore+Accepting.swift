@@ -2,7 +2,7 @@ internal import RunLoops
 
 // Accepting connections, on the thread of the loop that has the claim.
 //
-// The filter is the user's code: while it runs, another loop may take over the port.
+// The filter is the user's code. While the filter runs, another loop can take over the port.
 
 extension MessagePortCore {
     /// The largest number of connections that are accepted before messages are served again.

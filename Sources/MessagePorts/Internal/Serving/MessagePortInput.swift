@@ -11,7 +11,7 @@ internal import RunLoops
 final class MessagePortInput: InputServer {
     let core: MessagePortCore
     let input: ServedInput
-    /// The port itself, which lives as long as it is in a loop.
+    /// The port itself, which this reference keeps alive while the port is in a loop.
     private let port: AnyObject
     /// The handlers are read for each message, so they are stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
@@ -39,9 +39,9 @@ final class MessagePortInput: InputServer {
         input = ServedInput(core.set.descriptor, core.origin, in: loop)
     }
 
-    /// Serves in this loop the events that were reported while the port was in another loop.
+    /// Makes this loop serve the events that were reported while the port was in another loop.
     ///
-    /// The kernel may not report these events again.
+    /// It is possible that the kernel does not report these events again.
     func resume() {
         core.listenAgain()
         if unsafe !core.reads.reports.isEmpty { input.becameReady() }

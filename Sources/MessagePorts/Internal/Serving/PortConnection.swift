@@ -11,7 +11,7 @@ final class PortConnection: Sendable {
     /// The quota for the peer's descriptors, which counts those that are neither taken out of their message nor closed.
     let quota: DescriptorQuota
 
-    /// The state that decides which frames may arrive.
+    /// The state that decides which frames are allowed to arrive.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
     nonisolated(unsafe) var state: ConnectionState
@@ -40,7 +40,7 @@ final class PortConnection: Sendable {
         var backlog: PacketBacklog
         /// True while the backlog waits for room, which the set reports.
         var awaitsRoom = false
-        /// True while the connection is not read, because its next packet carries descriptors and no descriptors may arrive now.
+        /// True while the connection is not read, because its next packet carries descriptors, which the port does not accept now.
         var isHeldBack = false
         /// The events of the connection that the epoll set reports.
         var interest = EpollSet.Interest.reading
@@ -117,7 +117,7 @@ final class PortConnection: Sendable {
     /// - Parameters:
     ///   - frame: The head.
     ///   - body: The bytes.
-    ///   - bytes: The array with the bytes, which the backlog keeps, or nil if the backlog copies the bytes.
+    ///   - bytes: The array that holds the bytes, for the backlog to keep; nil if the backlog is to copy the bytes.
     ///   - descriptors: The descriptors to duplicate for the peer.
     /// - Returns: False if the backlog has no room.
     /// - Throws: The reason that the message cannot be sent at all.

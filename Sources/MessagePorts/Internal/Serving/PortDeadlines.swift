@@ -11,7 +11,7 @@ final class PortDeadlines {
     private var greetings = GreetingQueue()
     /// The connections whose backlog was not sent completely because the kernel was out of resources.
     private var resends = RetryQueue(.resending)
-    /// The connections that are not read, because their next packet carries descriptors and no descriptors may arrive now.
+    /// The connections that are not read, because their next packet carries descriptors, which the port does not accept now.
     private var heldBack = RetryQueue(.holdingBack)
     private var acceptBackoff = ExponentialBackoff.accepting
     /// The moment to listen again, if the port stopped because it was out of descriptors or memory.

@@ -67,7 +67,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Makes a watch that reports when the name may be lost, or returns nil if it cannot be lost or has been released.
+    /// Makes a watch that reports when the name is possibly lost; returns nil if the name cannot be lost or has been released.
     func watchName() throws(SystemError) -> NameWatch? {
         var watch: NameWatch?
         try lock.withLock { _ throws(SystemError) in

@@ -22,7 +22,9 @@ extension Observation {
         return true
     }
 
-    /// Settles the observation if it was removed, after a call has withdrawn itself from its slot.
+    /// Settles the observation if it was removed.
+    ///
+    /// This runs after a call has withdrawn itself from its slot.
     @inline(__always)
     final func callHasEnded() {
         if isRemoved { settle() }
@@ -67,8 +69,8 @@ extension Observation {
             if !end.hasCome { end.waiters.append(waiter) }
             return end.hasCome
         }
-        // In a forked child the thread that would have settled the observation may exist only in the parent, so this thread settles
-        // it.
+        // In a forked child, it is possible that the thread that would have settled the observation exists only in the parent. So
+        // this thread settles the observation.
         if hasCome { waiter() } else if isRemoved { settle() }
     }
 

@@ -132,7 +132,7 @@ struct BoundedDeliveryQueue {
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }
 
-    /// Closes the queue, so that it accepts no notification, and deliveries that were sent find nothing to deliver.
+    /// Closes the queue, so that it accepts no further notification and the deliveries under way find nothing to deliver.
     ///
     /// - Returns: The gates to open, and the notifications that were waiting, for the caller to release.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {

@@ -41,7 +41,7 @@ extension RedirectedObserver {
         if Fork.isChild { return }
         // A delivery to an observer with a capacity holds a counted reference to that observer, so only an unlimited observer needs
         // the block. An unlimited observer needs the block even if the lane is empty: a delivery that has just arrived may not have
-        // counted its reference yet, because the compiler may move the retain to a point after `hasArrived`.
+        // counted its reference yet, because the compiler is free to move the retain to a point after `hasArrived`.
         guard case .unlimited = capacity.kind else { return }
         let runLoop = redirector.runLoop
         // If the loop's thread is ending, it may still be discarding deliveries, so the loop keeps this observer to the end.
