@@ -69,8 +69,8 @@ extension CallRecord {
     /// Withdraws all calls and look-ups of a thread that has ended, and makes the record free for another thread.
     private func reset() {
         unsafe storage.pointee.depth = 0
-        // This is a `while` loop, because in an unoptimized build a `for` loop over a range can make the runtime look up type
-        // metadata, and in a forked child the runtime's locks can be held forever.
+        // This is a `while` loop, not a `for` loop over a range. In an unoptimized build, a `for` loop can make the runtime look up
+        // type metadata, which takes locks of the runtime. In a forked child those locks can be held forever.
         var index = 0
         while index < CallRecord.capacity {
             unsafe storage.pointee.calls[index].store(0, ordering: .releasing)
