@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// The deliveries that are on the stack of a loop's thread and that posters wait for.
 ///
-/// If a handler ends the thread, its delivery never returns. In that case the poster's wait throws the error for a loop that has
-/// ended.
+/// If a handler ends the thread, its delivery never returns. In that case the poster's wait throws an error, which says that
+/// the loop has ended.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RunningDeliveries {
