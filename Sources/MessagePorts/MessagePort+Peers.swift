@@ -5,7 +5,7 @@ public import RunLoops
 extension MessagePort {
     /// Sends a message to a peer of the port, without ever blocking.
     ///
-    /// The peer has sent a message to this port, from a ``RemotePort`` that was made with
+    /// The peer must have sent a message to this port, from a ``RemotePort`` that was made with
     /// ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)``. The messages and replies of one thread
     /// arrive in the order in which it sent them.
     ///
@@ -41,7 +41,7 @@ extension MessagePort {
         try unsafe core.send(bytes.span.bytes, in: bytes, id: id, descriptors, to: peer)
     }
 
-    /// Sends bytes in place to a peer of the port, without ever blocking.
+    /// Sends the bytes of a span to a peer of the port, without ever blocking.
     ///
     /// Otherwise the same as ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``, except that the port copies the bytes that it keeps.
     ///
@@ -94,10 +94,10 @@ extension MessagePort {
 
     /// Closes the connection of one peer.
     ///
-    /// The peer finds that the connection has ended, and may connect again, if the filter admits it. Messages of the peer that were
-    /// not served yet are discarded, and so are messages that the port keeps for the peer. When the loop next serves the port, it
-    /// calls the handler of ``onPeerEnd(_:)`` for the peer. On the thread of the port's loop, no handler for messages of the peer
-    /// starts after this has returned. A peer that has ended already is ignored.
+    /// The peer finds that the connection has ended, and can connect again if the filter admits the peer. Messages of the peer that
+    /// were not served yet are discarded, and so are messages that the port keeps for the peer. When the loop next serves the port,
+    /// it calls the handler of ``onPeerEnd(_:)`` for the peer. On the thread of the port's loop, no handler for messages of the
+    /// peer starts after this has returned. A peer that has ended already is ignored.
     ///
     /// - Parameter peer: The peer: the ``Message/sender`` of a message of this port.
     ///
@@ -111,7 +111,7 @@ extension MessagePort {
     ///
     /// A plain name is lost if its socket or its lock is removed or replaced, or if the directory of the names is removed or moved,
     /// for example by a program that cleans up directories. Another process can then take the name, so that two ports have it. The
-    /// port keeps its connections, and is otherwise unchanged. As a rule, a program calls ``invalidate()`` and takes the name
+    /// port keeps its connections, and is otherwise unchanged. Usually, a program then calls ``invalidate()`` and takes the name
     /// again. An abstract name cannot be lost.
     ///
     /// The handler is called once. If the name is lost already, the handler is called soon. The kernel reports the loss, so waiting

@@ -22,11 +22,12 @@ extension MessagePort {
 
         /// The number of untaken descriptors of one connection at which the port receives no more descriptors from that connection.
         ///
-        /// A descriptor is taken when the program takes it out of its message. A descriptor that is discarded counts until it is
-        /// closed, and its sender can have made closing it slow. At the limit, a packet that carries descriptors waits to be read,
-        /// and every later packet of its sender waits behind it. Packets without descriptors are read. A program that keeps many
-        /// messages with their descriptors raises this limit. There are further bounds for all connections of one peer process, for
-        /// all connections of one other user, and for all connections of this process together: <doc:UntrustedPeers>.
+        /// A descriptor is taken when the program takes it out of its message. A discarded descriptor still counts as untaken until
+        /// it is closed, and its sender can have arranged that closing it is slow. At the limit, a packet that carries descriptors
+        /// waits to be read, and every later packet of its sender waits behind it. Packets without descriptors are read. A program
+        /// that keeps many messages with their descriptors raises this limit. There are further bounds for all connections of one
+        /// peer process, for all connections of one other user, and for all connections of this process together:
+        /// <doc:UntrustedPeers>.
         public var untakenDescriptors = 64
 
         /// The largest number of open connections.
@@ -43,16 +44,17 @@ extension MessagePort {
         /// less than ``connections``, one process can have all connections.
         public var connectionsPerProcess = 64
 
-        /// The largest number of open connections of all processes of one user, if it is not the port's user.
+        /// The largest number of open connections that all processes of one user can have together, if that user is not the port's
+        /// user.
         ///
         /// A user can have any number of processes, so only this limit leaves connections for other users. It matters to ports that
         /// admit other users.
         public var connectionsPerUser = 128
 
-        /// The time within which a new connection must greet the port.
+        /// The time within which a new connection must send its first packet, the greeting.
         ///
-        /// A ``RemotePort`` greets as soon as it connects. A connection that does not greet in time is closed, so that it does not
-        /// keep out others.
+        /// A ``RemotePort`` sends its greeting as soon as it connects. A connection that sends no greeting in time is closed, so
+        /// that it does not keep out other connections.
         public var greeting = Duration.seconds(5)
 
         /// The largest number of bytes of replies that the port keeps for a requester that does not read them.

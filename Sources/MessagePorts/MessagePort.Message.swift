@@ -82,7 +82,7 @@ extension MessagePort {
             try packet.withBody(body)
         }
 
-        /// Removes and returns the right to reply, for a reply later or on another thread.
+        /// Removes and returns the right to reply, so that you can reply later or on another thread.
         ///
         /// - Returns: The right, or nil if this is not a request or the right was taken before.
         public mutating func takeReplyRight() -> ReplyRight? {
@@ -112,7 +112,7 @@ extension MessagePort {
             try unsafe reply(bytes.span.bytes, id: id, descriptors: descriptors)
         }
 
-        /// Replies to a request with bytes in place, and consumes the message.
+        /// Replies to a request with the bytes of a span, and consumes the message.
         ///
         /// Otherwise the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
         ///
@@ -144,7 +144,7 @@ extension MessagePort {
     ///
     /// > Thread safety: a value.
     public struct Peer: Hashable, Sendable {
-        /// The number of the connection, which is not used again while the port exists.
+        /// The number of the connection, which no other connection of the port ever gets.
         public let connection: UInt64
 
         /// The process, as the kernel reports it.

@@ -24,7 +24,8 @@ extension MessagePort {
 
         /// False once the requester has ended, or its connection was closed.
         ///
-        /// This stays true if only the wait for the reply has ended. The requester's end of the connection then discards the reply.
+        /// This stays true if the requester has stopped waiting for the reply but its connection is still open. The requester's end
+        /// of the connection then discards the reply.
         ///
         /// > Thread safety: any thread. The requester can end at any moment.
         public var isValid: Bool { connection?.isEnded == false }
@@ -50,7 +51,7 @@ extension MessagePort {
             try unsafe reply(bytes.span.bytes, id: id, descriptors: descriptors)
         }
 
-        /// Replies with bytes in place, and consumes the right.
+        /// Replies with the bytes of a span, and consumes the right.
         ///
         /// Otherwise the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
         ///

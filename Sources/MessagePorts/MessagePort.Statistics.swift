@@ -1,9 +1,9 @@
 extension MessagePort {
-    /// The counts of messages and peers that a port has received, and of those that it has refused.
+    /// The counts of a port's messages, connections and peers, including those that the port has refused.
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// The number of open connections, including those that have not greeted yet.
+        /// The number of open connections, including those whose greeting has not arrived yet.
         public internal(set) var connections = 0
 
         /// The number of peers that were admitted.
@@ -15,13 +15,13 @@ extension MessagePort {
         /// The number of connections that were refused because their process, or their user, was at its limit.
         public internal(set) var excessConnections = 0
 
-        /// The number of connections that were closed because they did not greet in time.
+        /// The number of connections that were closed because their greeting did not arrive in time.
         public internal(set) var silentPeers = 0
 
         /// The number of connections that were closed or refused because their peer's descriptors could not be closed in time.
         public internal(set) var unclosablePeers = 0
 
-        /// The number of connections that were closed because they did not read their replies.
+        /// The number of connections that were closed because the peer did not read its replies.
         public internal(set) var unreadPeers = 0
 
         /// The number of connections that were closed because of a packet that was malformed, out of place, or beyond limits.

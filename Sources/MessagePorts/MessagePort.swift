@@ -71,7 +71,7 @@ public final class MessagePort: Sendable {
     /// > Thread safety: any thread. The port can end at any moment.
     public var isValid: Bool { !core.isClosed }
 
-    /// The counts of messages and peers so far, and of those that were refused.
+    /// The counts of the port's messages, connections and peers so far, including those that were refused.
     ///
     /// > Thread safety: any thread. They can change at any moment.
     public var statistics: Statistics { core.statistics }
@@ -92,7 +92,7 @@ public final class MessagePort: Sendable {
     /// Adds a handler that this thread's loop calls when the port has ended.
     ///
     /// The same as ``/RunLoops/Port/onInvalidation(fileID:line:_:)``: the handler is called exactly once, in the common modes,
-    /// after the port's end. If the port has ended already, it is called soon.
+    /// after the port's end. If the port has ended already, the handler is called soon.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
@@ -113,7 +113,7 @@ extension RunLoop {
     /// Adds a named port to a mode, with a handler for its messages.
     ///
     /// Messages that were sent earlier are delivered too. The loop holds the port until the port is removed from its last mode or
-    /// the loop ends. If the port was added to the mode before, it keeps the handler that it has there. Another mode may have
+    /// the loop ends. If the port was added to the mode before, it keeps the handler that it has there. Another mode can have
     /// another handler. A handler can run the loop, which then delivers the next messages inside the handler.
     ///
     /// - Parameters:

@@ -35,7 +35,7 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case tooManyDescriptors(limit: Int, ErrorOrigin)
     /// The wait would never end.
     ///
-    /// The port is in this thread's loop, which would have to serve the port during the wait, or the port's thread waits for this
+    /// Either the port is in this thread's loop, which cannot serve the port during the wait, or the port's thread waits for this
     /// thread.
     case wouldDeadlock(ErrorOrigin)
     /// The task that waited was cancelled.
@@ -47,31 +47,31 @@ public enum MessagePortError: Error, Hashable, Sendable {
 }
 
 extension MessagePortError {
-    /// ``notAdmitted(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// A ``notAdmitted(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var notAdmitted: MessagePortError { .notAdmitted(.unknown) }
 
-    /// ``tooManyConnections(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// A ``tooManyConnections(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var tooManyConnections: MessagePortError { .tooManyConnections(.unknown) }
 
-    /// ``notAPort(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// A ``notAPort(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var notAPort: MessagePortError { .notAPort(.unknown) }
 
-    /// ``timedOut(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// A ``timedOut(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var timedOut: MessagePortError { .timedOut(.unknown) }
 
-    /// ``noReply(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// A ``noReply(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var noReply: MessagePortError { .noReply(.unknown) }
 
-    /// ``ended(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// An ``ended(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var ended: MessagePortError { .ended(.unknown) }
 
-    /// Makes a ``tooLarge(limit:_:)`` error without an origin, to compare with or to throw.
+    /// Makes a ``tooLarge(limit:_:)`` error without an origin, to compare with or to throw in your own code.
     ///
     /// - Parameter limit: The largest number of bytes.
     /// - Returns: The error.
     public static func tooLarge(limit: Int) -> MessagePortError { .tooLarge(limit: limit, .unknown) }
 
-    /// ``tooManyDescriptors(limit:_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// Makes a ``tooManyDescriptors(limit:_:)`` error without an origin, to compare with or to throw in your own code.
     ///
     /// - Parameter limit: The largest number of descriptors.
     /// - Returns: The error.
@@ -79,13 +79,13 @@ extension MessagePortError {
         .tooManyDescriptors(limit: limit, .unknown)
     }
 
-    /// ``wouldDeadlock(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// A ``wouldDeadlock(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var wouldDeadlock: MessagePortError { .wouldDeadlock(.unknown) }
 
-    /// ``cancelled(_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// A ``cancelled(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var cancelled: MessagePortError { .cancelled(.unknown) }
 
-    /// Returns this error, with the given origin if it has none.
+    /// Returns this error, with the given origin if its own origin is unknown.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> MessagePortError {
         switch self {
         case .name(let error): .name(error.about(origin()))

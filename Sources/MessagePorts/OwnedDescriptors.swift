@@ -4,7 +4,7 @@ public import RunLoops
 /// A list of file descriptors with one owner, such as the descriptors of one message.
 ///
 /// The descriptors that are still in the list when it is destroyed are closed. Descriptors that another process has sent are closed
-/// soon after that, on a separate thread. Until they are taken out or closed, they count as
+/// soon after that, on a separate thread. Until they are taken out or closed, they count against
 /// ``MessagePort/Limits/untakenDescriptors``.
 ///
 /// > Thread safety: a value that has one owner, which may pass it to any thread.

@@ -1,4 +1,4 @@
-/// The name of a port, by which other processes of this machine find it.
+/// The name of a port, by which other processes of this machine find the port.
 ///
 /// There are two kinds. A plain name, such as `clock` or `org.example.clock`, belongs to the user: its socket is in a directory
 /// that only the user may enter. Only processes of the user and of the system administrator can take the name or connect to it. An
@@ -19,7 +19,7 @@ public struct PortName: Hashable, Sendable {
     /// True if the name begins with `@`, so that it is in no directory and every process of the machine can take it.
     public let isAbstract: Bool
 
-    /// The bytes of the name without the `@`, which the kernel compares.
+    /// The bytes that the kernel compares: the name without the `@`.
     let bytes: [UInt8]
 
     /// Makes a name.

@@ -13,11 +13,11 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// No live port has the name.
     case unknown(PortName, ErrorOrigin)
 
-    /// The port had no room for another connection before the deadline, because its process accepts none.
+    /// The deadline passed before the port had room for another connection, because its process accepts no connections.
     case timedOut(PortName)
 
-    /// The directory of the names does not belong to the user alone, so that other users could take names in it, or there is no
-    /// `/proc` to check that. The reason says which.
+    /// Either the directory of the names does not belong to the user alone, so that other users could take names in it, or there is
+    /// no `/proc` to check that. The reason says which.
     case unsafeDirectory(path: String, reason: String)
 
     /// The user has no directory in which plain names would be safe from other users. The reason says what is wrong with each
@@ -29,13 +29,13 @@ public enum PortNameError: Error, Hashable, Sendable {
 }
 
 extension PortNameError {
-    /// ``taken(_:_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// Makes a ``taken(_:_:)`` error without an origin, to compare with or to throw in your own code.
     ///
     /// - Parameter name: The name.
     /// - Returns: The error.
     public static func taken(_ name: PortName) -> PortNameError { .taken(name, .unknown) }
 
-    /// ``unknown(_:_:)`` without an origin, for comparing, and for throwing in your own code.
+    /// Makes an ``unknown(_:_:)`` error without an origin, to compare with or to throw in your own code.
     ///
     /// - Parameter name: The name.
     /// - Returns: The error.

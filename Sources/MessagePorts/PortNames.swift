@@ -22,8 +22,8 @@ public struct PortNames: Hashable, Sendable {
     /// 2. `run-loops` in `/run/user/` and the user's number, the system's directory for a user who has logged in;
     /// 3. `.run-loops` in the directory that `HOME` names.
     ///
-    /// So no other user can make the directory first, as would be possible in `/tmp`. If no place qualifies, taking a name and
-    /// looking up a name throw ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or use
+    /// So no other user can make the directory first, as would be possible in `/tmp`. If no place qualifies, every attempt to take
+    /// or look up a name throws ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or use
     /// ``init(directory:)``.
     ///
     /// Both processes must use the same directory. A service that starts without a login and a program in a login session of the

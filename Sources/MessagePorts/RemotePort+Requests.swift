@@ -27,7 +27,7 @@ extension RemotePort {
         try unsafe request(bytes.span.bytes, id: id, descriptors: descriptors, before: deadline)
     }
 
-    /// Sends a request with bytes in place, without copying them to an array, and blocks until the reply arrives.
+    /// Sends a request with the bytes of a span, without copying them to an array, and blocks until the reply arrives.
     ///
     /// Otherwise the same as the request that takes an array.
     ///
@@ -85,8 +85,8 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``, after which you also cannot tell whether
-    ///   the request was served.
+    /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``. After that error, too, you cannot tell
+    ///   whether the request was served.
     ///
     /// > Thread safety: any task.
     public func request(

@@ -36,7 +36,7 @@ public final class RemotePort: Sendable {
     ///   - name: The port's name.
     ///   - names: The place where the name is kept.
     ///   - deadline: The time to give up, or nil for never.
-    ///   - largestReply: The largest number of bytes of a reply, which is sent to the port as a limit.
+    ///   - largestReply: The largest number of bytes of a reply; this number is sent to the port as a limit.
     ///   - mostDescriptors: The largest number of descriptors of a reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
@@ -56,7 +56,7 @@ public final class RemotePort: Sendable {
             SourceLocation(fileID, line), isReadByLoop: false)
     }
 
-    /// Looks up a name and begins to connect, for a port that a loop reads, without ever blocking.
+    /// Makes a port for a loop to read: looks up a name and begins to connect, without ever blocking.
     ///
     /// Add the port to a loop. When the other port has admitted this process, the connection is complete, and the handler of
     /// ``onConnection(_:)`` is called. If the other port refuses this process, or ends, the handler of ``onEnd(_:)`` is called with
@@ -70,13 +70,12 @@ public final class RemotePort: Sendable {
     /// - Parameters:
     ///   - name: The port's name.
     ///   - names: The place where the name is kept.
-    ///   - largestMessage: The largest number of bytes of a message or reply, which is sent to the port as a limit.
+    ///   - largestMessage: The largest number of bytes of a message or reply; this number is sent to the port as a limit.
     ///   - mostDescriptors: The largest number of descriptors of a message or reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
     /// - Throws: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/timedOut`` if the kernel has no room for
-    ///   another connection that waits to be accepted, so that a later attempt may succeed, or another ``MessagePortError``.
-    ///   Nothing is left open.
+    ///   another waiting connection (a later attempt can succeed), or another ``MessagePortError``. Nothing is left open.
     ///
     /// > Thread safety: any thread.
     public init(
@@ -135,12 +134,13 @@ public final class RemotePort: Sendable {
 
     /// The number of replies that arrived after the wait for them had ended.
     ///
-    /// Notices that there is no reply count, too. All of them were discarded.
+    /// A notice that no reply will come is counted, too. All these replies and notices were discarded.
     ///
     /// > Thread safety: any thread. It can change at any moment.
     public var lateReplyCount: Int { connection.lateReplyCount }
 
-    /// Ends the connection: pending requests fail with ``MessagePortError/ended``, and later sends throw it, too.
+    /// Ends the connection: pending requests fail with ``MessagePortError/ended``, and later attempts to send throw that error,
+    /// too.
     ///
     /// Messages that were sent before still arrive. A second call does nothing.
     ///
@@ -152,9 +152,9 @@ public final class RemotePort: Sendable {
 
     /// Sends a message.
     ///
-    /// The message is sent whole or not at all. While the port has no room, because it is not served or is busy, or while the
-    /// kernel has no memory or too many descriptors in flight, this blocks, without running this thread's loop. When this returns,
-    /// the kernel has the message, but the port may not have read it yet.
+    /// The message is sent whole or not at all. This blocks, without running this thread's loop, while the port has no room because
+    /// it is not served or is busy, and while the kernel has no memory or too many descriptors in flight. When this returns, the
+    /// kernel has the message, but the port may not have read it yet.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the message.
@@ -172,7 +172,7 @@ public final class RemotePort: Sendable {
         try unsafe send(bytes.span.bytes, id: id, descriptors: descriptors, before: deadline)
     }
 
-    /// Sends bytes in place, without copying them to an array.
+    /// Sends the bytes of a span, without copying them to an array.
     ///
     /// Otherwise the same as ``send(_:id:descriptors:before:)-([UInt8],_,_,_)``.
     ///
@@ -200,8 +200,8 @@ public final class RemotePort: Sendable {
     /// Adds a handler that this thread's loop calls when the connection has ended.
     ///
     /// The connection ends when the port, its process or this end has ended, for any reason. The handler is called exactly once, in
-    /// the common modes. If the connection has ended already, it is called soon. If the loop ends first, the handler is destroyed
-    /// on the loop's thread, and is not called.
+    /// the common modes. If the connection has ended already, the handler is called soon. If the loop ends first, the handler is
+    /// destroyed on the loop's thread, and is not called.
     ///
     /// The first call of this kind in a process starts a thread, which notices the end. If a loop reads this port, that loop
     /// notices the end, and no thread is started.

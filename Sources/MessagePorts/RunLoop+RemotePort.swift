@@ -37,8 +37,8 @@ extension RunLoop {
 
     /// Removes a remote port from a mode.
     ///
-    /// Messages and replies wait until the port is in a loop again. When the port leaves its last mode, the loop releases its
-    /// handlers.
+    /// Messages and replies wait until the port is in a loop again. When the port leaves its last mode, the loop releases the
+    /// port's handlers.
     ///
     /// - Parameters:
     ///   - port: The port. If it is not in the mode, nothing happens.
@@ -79,7 +79,7 @@ extension RemotePort {
         try unsafe trySend(bytes.span.bytes, id: id, descriptors: descriptors)
     }
 
-    /// Sends bytes in place if there is room for them now, without ever blocking.
+    /// Sends the bytes of a span if there is room for them now, without ever blocking.
     ///
     /// Otherwise the same as ``trySend(_:id:descriptors:)-([UInt8],_,_)``.
     ///
@@ -119,9 +119,9 @@ extension RemotePort {
 
     /// Sets the handler that is called when there may be room for a message again.
     ///
-    /// The handler is called after ``trySend(_:id:descriptors:)-([UInt8],_,_)`` has found no room, on any thread. Several attempts
-    /// that find no room can lead to one call. Calling this again replaces the handler. When the port leaves its loop, the loop
-    /// releases the handler.
+    /// The handler is called after a call of ``trySend(_:id:descriptors:)-([UInt8],_,_)``, on any thread, has found no room.
+    /// Several attempts that find no room can lead to one call. Calling this again replaces the handler. When the port leaves its
+    /// loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
     /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the
@@ -151,7 +151,7 @@ extension RemotePort {
     /// The number of messages that the other end has sent to a port that no loop reads.
     ///
     /// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` is read by the threads and tasks that
-    /// wait for replies. It has no handler for messages, so they are discarded.
+    /// wait for replies. It has no handler for messages, so messages to it are discarded.
     ///
     /// > Thread safety: any thread. It can change at any moment.
     public var discardedMessageCount: Int { connection.discardedMessageCount }

@@ -31,8 +31,8 @@ public struct Notification: Sendable {
 
     /// The object, or the payload; nil if there is neither.
     ///
-    /// If the identity of this object is ``sender``, this is the object; otherwise it is the payload. Both share this property,
-    /// because a notification must fit into a parcel, in which it is sent to another loop.
+    /// If the identity of the content is ``sender``, the content is the object; otherwise it is the payload. The object and the
+    /// payload share this property, because a notification must fit into a parcel, in which it is sent to another loop.
     private let content: (any AnyObject & Sendable)?
 
     /// The deliveries that the poster waits for; nil if the poster does not wait.

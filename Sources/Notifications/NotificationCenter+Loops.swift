@@ -45,7 +45,7 @@ extension NotificationCenter {
 }
 
 extension RunLoop {
-    /// Registers a handler that is called on this loop's thread and may capture objects that are confined to that thread.
+    /// Registers a handler that this loop's thread calls; the handler can capture objects that are confined to that thread.
     ///
     /// Otherwise the same as ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)``.
     ///

@@ -54,8 +54,8 @@ extension NotificationCenter {
     private func forgetObjects(with id: ObjectIdentifier) {
         let (dead, observers) = objects.withLock { objects in
             let all = objects[id] ?? []
-            // These references are kept until the lock is released. One of them may be the last by then, and releasing it
-            // destroys the object.
+            // Each of these references can be the last one to its object by the time that the lock is released, and releasing that
+            // reference destroys the object. So they are kept until then.
             let observers = all.map(\.observer.sendable)
             let living = zip(all, observers).filter { $1 != nil }.map(\.0)
             objects[id] = living.isEmpty ? nil : living

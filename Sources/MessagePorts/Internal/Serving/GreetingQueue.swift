@@ -3,11 +3,11 @@ internal import RunLoops
 
 /// The connections that have not sent their first packet yet, in the order in which they were accepted, with their deadlines.
 ///
-/// All connections have the same time to greet, so the first connection in the queue has the earliest deadline.
+/// All connections have the same time to send their first packet, so the first connection in the queue has the earliest deadline.
 struct GreetingQueue: Sendable {
     private var waiting: Deque<(connection: UInt64, deadline: Moment)> = []
 
-    /// The deadline of the first connection, or nil if none waits.
+    /// The deadline of the first connection, or nil if no connection waits.
     var nextDeadline: Moment? { waiting.first?.deadline }
 
     /// Adds a connection that was accepted.
@@ -20,7 +20,7 @@ struct GreetingQueue: Sendable {
 
     /// Removes and returns the next connection whose deadline has passed.
     ///
-    /// The connection may have greeted since it was added, or may have ended.
+    /// It is possible that the connection has ended, or has sent its first packet, since it was added.
     mutating func takeLate(now: Moment) -> UInt64? {
         guard let first = waiting.first, first.deadline <= now else { return nil }
         return waiting.removeFirst().connection

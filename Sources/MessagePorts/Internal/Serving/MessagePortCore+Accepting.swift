@@ -2,7 +2,7 @@ internal import RunLoops
 
 // Accepting connections, on the thread of the loop that has the claim.
 //
-// The filter is the user's code: while it runs, another loop may take over the port.
+// The filter is the user's code. While the filter runs, another loop can take over the port.
 
 extension MessagePortCore {
     /// The largest number of connections that are accepted before messages are served again.
@@ -14,9 +14,9 @@ extension MessagePortCore {
         guard deadlines.isListening, let listener else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
             if isFull { return stopListening(listener, pausing: false) }
-            // At the limit of descriptors of all peers, the port accepts nothing, not even to refuse a connection. The client may
-            // have sent descriptors, so a refused connection could not be closed on this thread, and would be one more descriptor
-            // that waits to be closed.
+            // When the descriptors of all peers together are at their limit, the port accepts no connection, not even to refuse it.
+            // It is possible that the client has sent descriptors, and closing those can block. So a refused connection could not
+            // be closed on this thread, and its own descriptor would be one more that waits to be closed.
             if !listener.blocksDescriptors, DescriptorQuota.isProcessAtLimit {
                 counters.add { $0.lackingDescriptors += 1 }
                 log("accepts no connection: too many descriptors from other processes are not closed yet")
@@ -35,7 +35,7 @@ extension MessagePortCore {
                 log("cannot accept a connection: \(error)")
                 return stopListening(listener, pausing: true)
             }
-            // The filter may have ended the port, or another loop may have taken it over meanwhile.
+            // Meanwhile the filter may have ended the port, or another loop may have taken over the port.
             if isClosed || !input.isInLoop { return }
         }
     }
@@ -59,7 +59,7 @@ extension MessagePortCore {
             return refuse(socket, .tooManyConnections)
         }
         // The time for the greeting is also started before the filter is asked. The filter can move the port to another loop. Then
-        // that loop's thread has the claim, and this thread may not access the deadlines.
+        // that loop's thread has the claim, and this thread is no longer allowed to access the deadlines.
         expectGreeting(of: number, now: Moment.now())
         var isWelcome = false
         input.input.callHandler(origin) { isWelcome = admits(credentials) }
@@ -88,7 +88,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Makes the port accept connections again, on the thread of the loop that now has it.
+    /// Makes the port accept connections again, on the thread of the loop that the port is in now.
     private func placeBecameFree(for input: MessagePortInput) {
         if input.isInLoop { return listenAgain() }
         // The port has left the loop in which the filter was asked. If it is in no loop, it listens when it joins a loop.
@@ -105,7 +105,7 @@ extension MessagePortCore {
 
     /// Stops accepting connections until a connection ends.
     ///
-    /// If `pausing` is true, the port also accepts again after a pause.
+    /// If `pausing` is true, the port accepts connections again after a pause even if no connection ends.
     private func stopListening(_ listener: PortListener, pausing: Bool) {
         listener.unwatch(in: set)
         unsafe deadlines.stopListening(pausing: pausing)

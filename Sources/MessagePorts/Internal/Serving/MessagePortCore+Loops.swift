@@ -1,6 +1,6 @@
 internal import RunLoops
 
-// A port in a loop: joining, leaving, and the handler for the ends of peers.
+// A port in a loop: joining, leaving, and the handlers that the loop calls for a peer or for the loss of the name.
 
 extension MessagePortCore {
     /// Puts the port into a mode.

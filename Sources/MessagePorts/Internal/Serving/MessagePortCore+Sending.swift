@@ -6,7 +6,7 @@ internal import RunLoops
 extension MessagePortCore {
     /// The connection of a peer of this port, or nil if it has ended.
     func connection(of peer: MessagePort.Peer) -> PortConnection? {
-        // A peer of another port may have the same number.
+        // A peer of another port can have the same connection number.
         guard let connection = connection(peer.connection), connection.peer == peer else { return nil }
         return connection
     }

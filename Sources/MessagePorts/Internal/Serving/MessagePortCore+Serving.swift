@@ -27,7 +27,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Calls the handler for peers that have room again, if a message to this peer was refused before and there is room now.
+    /// Calls the handler ``MessagePortInput/peerHasRoom`` if a message to this peer was refused before and there is room now.
     ///
     /// - Returns: True if the handler was called.
     private func reportRoom(of connection: PortConnection, _ input: MessagePortInput) -> Bool {
@@ -81,7 +81,7 @@ extension MessagePortCore {
                 continue
             }
             guard let connection = connection(token) else { continue }
-            // A packet that arrived in time may not have been read yet: the loop may have been busy, or may not have run.
+            // It is possible that a packet arrived in time and was not read yet, because the loop was busy or did not run.
             if unsafe connection.state.isConnecting, receive(from: connection, input) {
                 calledHandler = true
             }
@@ -109,7 +109,7 @@ extension MessagePortCore {
         if connection.isCutOff { return disconnect(connection, input) }
         let allowance = connection.quota.allowance(
             limit: limits.descriptors, untaken: limits.untakenDescriptors)
-        // This is checked only while descriptors are counted, which is rare.
+        // Usually no descriptors are counted, and then this check is skipped.
         if allowance != .any, connection.quota.isStuck { return cutOff(connection, input) }
         switch pool.receive(from: connection.socket, allowance, limit: limits.descriptors) {
         case .packet(let packet):
@@ -156,10 +156,10 @@ extension MessagePortCore {
         }
     }
 
-    /// Admits a peer that has greeted.
+    /// Admits a peer whose greeting, its first packet, has arrived.
     private func welcome(_ connection: PortConnection, _ peerLimits: Frame.Limits) {
         connection.greeted(peerLimits)
-        // This comes before the welcome, after which the peer may send descriptors.
+        // This comes before the welcome packet is sent, because that packet allows the peer to send descriptors.
         if limits.descriptors > 0 { connection.socket.allowDescriptors() }
         counters.add { $0.admittedPeers += 1 }
         do {
@@ -200,7 +200,7 @@ extension MessagePortCore {
         return refuse(connection, .outOfResources, input)
     }
 
-    /// Ends a connection on which a packet that breaks the rules has arrived.
+    /// Ends a connection because a packet that breaks the rules has arrived on it.
     private func turnAway(
         _ connection: PortConnection, _ violation: PacketViolation, _ input: MessagePortInput
     ) -> Bool {
@@ -211,7 +211,7 @@ extension MessagePortCore {
         return refuse(connection, violation.refusal, input)
     }
 
-    /// Sends the reason, if there is room, and closes the connection.
+    /// Sends the peer the reason if there is room, and closes the connection.
     @discardableResult
     private func refuse(
         _ connection: PortConnection, _ refusal: Frame.Refusal, _ input: MessagePortInput
@@ -220,7 +220,7 @@ extension MessagePortCore {
         return disconnect(connection, input)
     }
 
-    /// Closes and removes a connection, and calls the handler for the ends of peers.
+    /// Closes and removes a connection, and calls the handler ``MessagePortInput/peerEnded`` if the peer had been admitted.
     ///
     /// - Returns: True if a handler was called.
     private func disconnect(_ connection: PortConnection, _ input: MessagePortInput) -> Bool {

@@ -28,12 +28,12 @@ final class MessagePortCore: Sendable {
     let counters = PortCounters()
     private let reports = RateLimitedLog()
 
-    /// The loop that reads.
+    /// The claim of the loop that reads the connections.
     ///
     /// Only that loop's thread accesses `reads`, `deadlines` and `input`.
     let claim = SharedClaim()
 
-    /// `nonisolated(unsafe)`, like the next two: guarded by ``claim``.
+    /// `nonisolated(unsafe)`: this property and the next two are guarded by ``claim``.
     nonisolated(unsafe) let reads = ReadQueue()
     nonisolated(unsafe) let deadlines: PortDeadlines
     nonisolated(unsafe) var input: MessagePortInput?
@@ -97,7 +97,7 @@ final class MessagePortCore: Sendable {
         return statistics
     }
 
-    /// Reports an event that cannot be reported to a caller.
+    /// Logs an event that cannot be reported to a caller.
     ///
     /// - Parameters:
     ///   - line: The event, as the rest of a sentence about the port.
@@ -113,7 +113,7 @@ final class MessagePortCore: Sendable {
 
     /// True if the port has no place for another connection.
     ///
-    /// Connections that the filter is deciding about count, too.
+    /// A connection that the filter is still deciding about takes a place, too.
     var isFull: Bool { state.withLock { $0.connections.countWithUndecided >= limits.connections } }
 
     func connection(_ token: UInt64) -> PortConnection? { state.withLock { $0.connections[token] } }
@@ -187,7 +187,7 @@ final class MessagePortCore: Sendable {
         }
         guard let ended else { return }
         LocalPort.remove(claim, name, names)
-        // The name is released before the connections are closed, so that a peer that notices the end finds the name free.
+        // The name is released before the connections are closed, so that the name is free by the time that a peer notices the end.
         ended.listener.release(set)
         for connection in ended.connections {
             _ = connection.end()
@@ -196,7 +196,8 @@ final class MessagePortCore: Sendable {
         if claim.loopHere != nil {
             leaveLoop()
         } else if let loop = ended.loop {
-            // The port leaves in any mode that the loop runs in, because a port that has ended must not keep a mode alive.
+            // The port leaves the loop in whichever mode the loop runs next, because a port that has ended must not keep a mode
+            // alive.
             loop.performInEveryMode { self.leaveLoop() }
         }
         ended.endCallbacks.schedule()
@@ -207,7 +208,7 @@ final class MessagePortCore: Sendable {
         input.input.leave()
     }
 
-    /// Adds a handler, which its loop calls when the port ends, or soon if the port has ended already.
+    /// Adds a handler that is called on its own loop when the port ends, or soon if the port has ended already.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.listener != nil { state.endCallbacks.add(callback) }

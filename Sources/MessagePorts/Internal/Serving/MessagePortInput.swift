@@ -4,22 +4,22 @@ internal import RunLoops
 /// A port between processes in one loop, with its handlers.
 ///
 /// The loop watches the descriptor of the port's set. When the set is ready, the loop adds this input to the queue of its ports,
-/// and serves it in the same step of a pass as the ports; see ``ServedInput``. If a handler runs the loop, that run serves the
-/// next message.
+/// and serves this input in the step in which it serves all ports; see ``ServedInput``. If a handler runs the loop, that run serves
+/// the next message.
 ///
 /// > Thread safety: the loop's own thread only.
 final class MessagePortInput: InputServer {
     let core: MessagePortCore
     let input: ServedInput
-    /// The port itself, which lives as long as it is in a loop.
+    /// The port itself, which this reference keeps alive while the port is in a loop.
     private let port: AnyObject
     /// The handlers are read for each message, so they are stored without exclusivity checks; see ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
-    /// The handler for the ends of admitted peers.
+    /// The handler that is called when an admitted peer has ended.
     var peerEnded: ((MessagePort.Peer) -> Void)?
-    /// The handler for peers that have room for messages again.
+    /// The handler that is called when a peer has room for messages again.
     var peerHasRoom: ((MessagePort.Peer) -> Void)?
-    /// The handler for the loss of the name.
+    /// The handler that is called when the name is lost.
     var nameLost: (() -> Void)?
     /// The watch that reports the loss of the name, or nil if ``nameLost`` is not set or the name cannot be lost.
     private var nameWatch: NameWatch?
@@ -39,9 +39,9 @@ final class MessagePortInput: InputServer {
         input = ServedInput(core.set.descriptor, core.origin, in: loop)
     }
 
-    /// Serves in this loop the events that were reported while the port was in another loop.
+    /// Makes this loop serve the events that were reported while the port was in another loop.
     ///
-    /// The kernel may not report these events again.
+    /// It is possible that the kernel does not report these events again.
     func resume() {
         core.listenAgain()
         if unsafe !core.reads.reports.isEmpty { input.becameReady() }
@@ -61,7 +61,9 @@ final class MessagePortInput: InputServer {
 
     func handler(for mode: RunLoop.Mode) -> Handler? { handlers.value.handler(for: mode) }
 
-    /// True while the port is in this loop, so that the values that its claim guards may be accessed.
+    /// True while the port is in this loop.
+    ///
+    /// Only then is this thread allowed to access the values that the port's claim guards.
     ///
     /// Check this again after each call of user code, which may have added the port to another loop.
     var isInLoop: Bool { input.isInLoop }
@@ -133,7 +135,7 @@ final class MessagePortInput: InputServer {
         nameWatch = consume watch
     }
 
-    /// Reads the reports of the watch, so that the kernel reports later changes.
+    /// Reads and discards the pending events of the watch, so that the kernel reports later changes.
     func drainNameWatch() { nameWatch?.drain() }
 
     func unwatchName() {

@@ -21,7 +21,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// The numbers of packets, bytes and descriptors of the replies, or of the messages.
+    /// The numbers of packets, bytes and descriptors that are kept, either for all replies or for all messages.
     private struct Share: Sendable {
         var count = 0
         var size = 0
@@ -41,7 +41,7 @@ struct PacketBacklog: Sendable {
     /// True after a message was refused, until the program is notified that there is room again.
     private var hasRefused = false
 
-    /// The largest number of descriptors that are kept for one peer in replies, and likewise in messages.
+    /// The largest number of descriptors in the replies that are kept for one peer, and, separately, in the messages.
     ///
     /// This is also the largest number of descriptors of one packet. The limit is no larger, because all peers share the descriptor
     /// limit of the process.
@@ -122,9 +122,9 @@ struct PacketBacklog: Sendable {
 
 /// A packet that waits until its peer has room.
 final class BackloggedPacket: Sendable {
-    /// The number of bytes that a packet, and each of its descriptors, counts in addition to the packet's own bytes.
+    /// The number of bytes that is added to a packet's length, once for the packet and once for each of its descriptors.
     ///
-    /// This stands for the memory that they take, in this process and later in the kernel.
+    /// This stands for the memory that the packet and its descriptors take, in this process and later in the kernel.
     static let overhead = 128
 
     let frame: Frame
@@ -134,7 +134,7 @@ final class BackloggedPacket: Sendable {
     /// The program may have received the originals from another process, so closing the duplicates can take time.
     let descriptors: [CInt]
 
-    /// Keeps the bytes of a packet, and duplicates its descriptors, so that the caller may close the originals.
+    /// Keeps the bytes of a packet, and duplicates its descriptors, so that the caller can close the originals.
     init(_ frame: Frame, _ bytes: [UInt8], _ descriptors: [CInt]) throws(SystemError) {
         self.frame = frame
         self.bytes = bytes
@@ -153,7 +153,7 @@ final class BackloggedPacket: Sendable {
         DescriptorCloser.close(descriptors, for: DescriptorQuota(of: nil), wereCounted: false)
     }
 
-    /// The number of bytes that count against the limits.
+    /// The number of bytes with which the packet counts against the limits.
     var size: Int { BackloggedPacket.size(of: bytes.count, descriptors.count) }
 
     static func size(of byteCount: Int, _ descriptorCount: Int) -> Int {

@@ -10,7 +10,7 @@ extension PortConnection {
         case done
         /// The kernel was out of resources. The caller tries again later.
         case outOfKernelResources
-        /// The kernel was out of resources for too long, or has refused. The connection is over.
+        /// The kernel was out of resources for too long, or has refused a packet, so the connection has ended.
         case failed
     }
 
@@ -39,8 +39,8 @@ extension PortConnection {
                     _ = end()
                     return .failed
                 }
-                // The socket has room, and the set would report that in every pass. So the set reports no room until the next
-                // attempt, which the port's alarm starts.
+                // The socket has room, and the set would report that in every pass. So the set is made to stop reporting room until
+                // the next attempt, which the port's alarm starts.
                 outbox.withLock { awaitRoom(false, &$0) }
                 return .outOfKernelResources
             case .closed:

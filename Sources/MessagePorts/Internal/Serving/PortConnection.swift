@@ -8,10 +8,10 @@ internal import Synchronization
 final class PortConnection: Sendable {
     let peer: MessagePort.Peer
     let socket: PacketSocket
-    /// The descriptors that the peer has sent and that are neither taken nor closed.
+    /// The quota for the peer's descriptors, which counts those that are neither taken out of their message nor closed.
     let quota: DescriptorQuota
 
-    /// The state that decides which frames may arrive.
+    /// The state that decides which frames are allowed to arrive.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
     nonisolated(unsafe) var state: ConnectionState
@@ -30,8 +30,8 @@ final class PortConnection: Sendable {
     /// If the connection stayed open, the requester would wait forever.
     static let patience = Duration.seconds(60)
 
-    /// The moment of the first attempt to send the first packet of the backlog that failed because the kernel was out of resources,
-    /// or nil if no attempt has failed for that reason.
+    /// The moment at which sending the first packet of the backlog first failed because the kernel was out of resources; nil if it
+    /// has not failed for that reason.
     ///
     /// `nonisolated(unsafe)`: guarded by the port's claim.
     nonisolated(unsafe) var refusedSince: Moment?
@@ -40,7 +40,7 @@ final class PortConnection: Sendable {
         var backlog: PacketBacklog
         /// True while the backlog waits for room, which the set reports.
         var awaitsRoom = false
-        /// True while the connection is not read, because its next packet carries descriptors and no descriptors may arrive now.
+        /// True while the connection is not read, because its next packet carries descriptors, which the port does not accept now.
         var isHeldBack = false
         /// The events of the connection that the epoll set reports.
         var interest = EpollSet.Interest.reading
@@ -66,7 +66,7 @@ final class PortConnection: Sendable {
     /// The token that the set reports for this connection.
     var token: UInt64 { peer.connection }
 
-    /// True once the other end has greeted.
+    /// True once the greeting of the other end has arrived.
     var wasAdmitted: Bool { outbox.withLock { $0.limits != nil } }
 
     var isEnded: Bool { outbox.withLock { $0.isEnded } }
@@ -117,7 +117,7 @@ final class PortConnection: Sendable {
     /// - Parameters:
     ///   - frame: The head.
     ///   - body: The bytes.
-    ///   - bytes: The array with the bytes, which the backlog keeps, or nil if the backlog copies the bytes.
+    ///   - bytes: The array that holds the bytes, for the backlog to keep; nil if the backlog is to copy the bytes.
     ///   - descriptors: The descriptors to duplicate for the peer.
     /// - Returns: False if the backlog has no room.
     /// - Throws: The reason that the message cannot be sent at all.
@@ -211,7 +211,7 @@ final class PortConnection: Sendable {
     /// could be made in the reverse order, and the packet would never be sent.
     private func watch(_ outbox: inout Outbox) {
         var interest: EpollSet.Interest = outbox.awaitsRoom ? .writing : []
-        // The kernel always reports the end. While the connection is not read, the kernel would report the end in every pass, so it
+        // The kernel always reports the end. While the connection is not read, the kernel would do so in every pass. So the set
         // then reports each event only once.
         interest.formUnion(outbox.isHeldBack ? .edge : .reading)
         if outbox.isEnded || outbox.interest == interest { return }
@@ -234,7 +234,7 @@ final class PortConnection: Sendable {
         _ = end()
     }
 
-    /// Ends the connection for both ends.
+    /// Ends the connection, for this process and for the peer.
     ///
     /// Its descriptor is closed when the last right to reply is released.
     ///

@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// The moments at which a port acts, and the alarm for them, which the port's set watches.
 ///
-/// The port acts when a peer is late with its greeting, when the port is to accept connections again, when it tries again to send
-/// the backlog of a connection, or when it reads a connection again that it holds back because of descriptors.
+/// The port acts when a peer is late with its greeting, when it is time to accept connections again, when it is time for another
+/// attempt to send a backlog, and when it is time to read a connection that was held back because of descriptors.
 ///
 /// Not thread-safe: guarded by the port's claim. It stays with the port when the port changes its loop.
 final class PortDeadlines {
@@ -11,7 +11,7 @@ final class PortDeadlines {
     private var greetings = GreetingQueue()
     /// The connections whose backlog was not sent completely because the kernel was out of resources.
     private var resends = RetryQueue(.resending)
-    /// The connections that are not read, because their next packet carries descriptors and no descriptors may arrive now.
+    /// The connections that are not read, because their next packet carries descriptors, which the port does not accept now.
     private var heldBack = RetryQueue(.holdingBack)
     private var acceptBackoff = ExponentialBackoff.accepting
     /// The moment to listen again, if the port stopped because it was out of descriptors or memory.
@@ -47,16 +47,16 @@ final class PortDeadlines {
     /// Cancels the deadline for the first packet of a connection.
     func cancelGreeting(of connection: UInt64) { greetings.remove(connection) }
 
-    /// Removes and returns the next connection whose deadline to greet has passed, even if it has greeted.
+    /// Removes and returns the next connection whose deadline for the first packet has passed, even if that packet has arrived.
     func takeLateGreeting(now: Moment) -> UInt64? { greetings.takeLate(now: now) }
 
     var nextGreetingDeadline: Moment? { greetings.nextDeadline }
 
     // MARK: - Accepting
 
-    /// Records that the listener is no longer watched, until a connection ends.
+    /// Records that the listener is not watched until a connection ends.
     ///
-    /// If `pausing` is true, the port also listens again after a pause.
+    /// If `pausing` is true, the port listens again after a pause even if no connection ends.
     func stopListening(pausing: Bool) {
         isListening = false
         if pausing { pauseListening() }
@@ -83,16 +83,16 @@ final class PortDeadlines {
     /// Schedules another attempt to send the backlog of a connection.
     func resendReplies(of connection: UInt64, now: Moment) { arm(resends.append(connection, now: now)) }
 
-    /// Makes the next pause between attempts to send a backlog short again, because a packet was sent.
+    /// Resets the pause between attempts to send a backlog to its shortest length, because a packet was sent.
     func replyWasSent() { resends.hasSucceeded() }
 
-    /// Removes and returns the connections for whose backlog another attempt is due.
+    /// Removes and returns the connections whose backlog is due for another attempt.
     func takeDueResends(now: Moment) -> [UInt64] { resends.takeDue(now: now) }
 
-    /// Schedules the moment at which a connection that is held back is read again.
+    /// Schedules the next read of a connection that is held back.
     func holdBack(_ connection: UInt64, now: Moment) { arm(heldBack.append(connection, now: now)) }
 
-    /// Makes the next pause before a connection is read again short, because descriptors were received.
+    /// Resets the pause before the next read of a held-back connection to its shortest length, because descriptors were received.
     func descriptorsWereReceived() { heldBack.hasSucceeded() }
 
     /// Removes and returns the connections that are to be read again now.

@@ -9,7 +9,8 @@ final class PortListener: Sendable {
     /// The name's registration; nil once the name has been released.
     ///
     /// `nonisolated(unsafe)`: accessed under the lock. This is a noncopyable value, and not a reference to an object. If the loop
-    /// held a reference, it could be the last one, and the name would be released a little after the port has ended.
+    /// held a reference, that reference could be the last one, and then the name would be released a little after the end of the
+    /// port.
     nonisolated(unsafe) private var held: PortRegistration?
 
     /// True if a connection holds no descriptors before the port has admitted its peer.
@@ -20,7 +21,7 @@ final class PortListener: Sendable {
         unsafe self.held = consume held
     }
 
-    /// Accepts one connection, without blocking, or none once the name has been released.
+    /// Accepts one connection without blocking; once the name has been released, accepts none.
     func accept() -> PacketListener.Accepted {
         var accepted: PacketListener.Accepted?
         // The loop's thread must not end while it holds the lock.
@@ -66,7 +67,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Makes a watch that reports when the name may be lost, or returns nil if it cannot be lost or has been released.
+    /// Makes a watch that reports when the name is possibly lost; returns nil if the name cannot be lost or has been released.
     func watchName() throws(SystemError) -> NameWatch? {
         var watch: NameWatch?
         try lock.withLock { _ throws(SystemError) in
@@ -82,7 +83,7 @@ final class PortListener: Sendable {
     ///
     /// A second call does nothing.
     ///
-    /// - Parameter set: The set that may watch the listener.
+    /// - Parameter set: The set, which stops watching the listener if it does watch it.
     func release(_ set: EpollSet) {
         unwatch(in: set)
         var ended: PortRegistration?

@@ -12,7 +12,7 @@ final class ReadQueue {
         var reports: Deque<EpollSet.Report> = []
         var lastSender: UInt64?
         var lastRequester: UInt64?
-        /// The number of times that the last requester may still be read before the kernel is polled.
+        /// The number of further reads of the last requester before the kernel is polled.
         var guesses = 0
 
         mutating func takeLastRequester() -> UInt64? {
@@ -48,7 +48,7 @@ final class ReadQueue {
 
     /// Removes and returns the last requester, which may have sent its next request.
     ///
-    /// - Returns: The connection, or nil if there is no such connection, or if it was read 16 times in a row. After that, the
-    ///   kernel is polled, so that processes that connect are served, too.
+    /// - Returns: The connection. Nil if there is none, or if the last requester was read 16 times in a row. Then the kernel is
+    ///   polled, so that processes that connect are served, too.
     func takeLastRequester() -> UInt64? { state.value.takeLastRequester() }
 }

@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// The connections that wait for another attempt at an operation for which the kernel offers no readiness event.
 ///
-/// If the kernel is out of a resource for one connection, it is out of it for all, so all are retried at the same time.
+/// A resource that the kernel lacks for one connection is lacking for all connections, so all are retried at the same time.
 struct RetryQueue: Sendable {
     private var waiting: [UInt64] = []
     private var backoff: ExponentialBackoff

@@ -38,12 +38,13 @@ extension CallRecord {
         let seen = unsafe storage.pointee.lookUps.load(ordering: .acquiring)
         if seen & 1 == 0 { return }
         var attempts = 0
-        // `usleep` is a cancellation point. If cancellation stayed enabled, a cancelled thread would end here, in the middle of
-        // a removal that other threads may wait for.
+        // `usleep` is a cancellation point. If cancellation stayed enabled, a cancelled thread would end here, in the middle of a
+        // removal that other threads can be waiting for.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         // A look-up takes a few nanoseconds, unless its thread was preempted. If the calling thread is a real-time thread that has
-        // preempted it, `sched_yield` would never let that thread continue, so the calling thread sleeps after some attempts.
+        // preempted the reading thread, `sched_yield` would never let the reading thread continue. So the calling thread sleeps
+        // after some attempts.
         while unsafe storage.pointee.lookUps.load(ordering: .acquiring) == seen {
             attempts += 1
             if attempts < 100 { sched_yield() } else { usleep(50) }

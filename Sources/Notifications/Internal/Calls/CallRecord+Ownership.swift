@@ -69,8 +69,8 @@ extension CallRecord {
     /// Withdraws all calls and look-ups of a thread that has ended, and makes the record free for another thread.
     private func reset() {
         unsafe storage.pointee.depth = 0
-        // This is a `while` loop, because in an unoptimized build a `for` loop over a range can make the runtime look up type
-        // metadata, and in a forked child the runtime's locks can be held forever.
+        // This is a `while` loop, not a `for` loop over a range. In an unoptimized build, a `for` loop can make the runtime look up
+        // type metadata, which takes locks of the runtime. In a forked child those locks can be held forever.
         var index = 0
         while index < CallRecord.capacity {
             unsafe storage.pointee.calls[index].store(0, ordering: .releasing)
@@ -83,9 +83,11 @@ extension CallRecord {
 
     /// Gives back all records of the calling thread, which is ending.
     ///
-    /// If a handler has ended the thread, the call of that handler never returns, so waits for the end of the call end here.
+    /// If a handler has ended the thread, the call of that handler never returns. So every wait for the end of that call is
+    /// completed here.
     private static func threadEnds() {
-        // Safe: the published observations are alive, because the frames that call them hold them and were never unwound.
+        // Safe: the published observations are alive, because the stack frames that call them hold references to them and were
+        // never unwound.
         let calls = unsafe callsOfThisThread.compactMap { unsafe UnsafeRawPointer(bitPattern: $0) }.map {
             unsafe Unmanaged<Observation>.fromOpaque($0).takeUnretainedValue()
         }

@@ -65,7 +65,7 @@ struct CallRecord {
         unsafe runloops_thread_calls().map { unsafe CallRecord($0.assumingMemoryBound(to: Storage.self)) }
     }
 
-    /// Calls the body with a slot in which it can publish calls, one after the other.
+    /// Calls the body with a slot, in which the body can publish one call at a time.
     @inline(__always)
     func withSlot<Result>(_ body: (borrowing Slot) -> Result) -> Result {
         let depth = unsafe storage.pointee.depth

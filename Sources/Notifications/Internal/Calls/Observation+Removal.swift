@@ -22,7 +22,9 @@ extension Observation {
         return true
     }
 
-    /// Settles the observation if it was removed, after a call has withdrawn itself from its slot.
+    /// Settles the observation if it was removed.
+    ///
+    /// This runs after a call has withdrawn itself from its slot.
     @inline(__always)
     final func callHasEnded() {
         if isRemoved { settle() }
@@ -38,8 +40,8 @@ extension Observation {
 
     /// Finishes the observation if no call of it is running.
     ///
-    /// The removal calls this, and so does every call that finds the observation removed after the handler has returned. The
-    /// last of these callers sees no other call, and finishes the observation.
+    /// This is called by the removal, and at the end of every call that finds that the observation was removed. The last of these
+    /// callers sees that no call is running, and finishes the observation.
     @inline(never)
     private func settle() {
         if state.contains(.settled) || CallRecord.isCalledByAnyThread(self) { return }
@@ -54,7 +56,7 @@ extension Observation {
             return end.waiters
         }
         // `hasCome` is set before the handler is released. Releasing the handler can destroy an object whose deinitializer waits
-        // for this end, and the wait would otherwise never end.
+        // for the observation to finish. Otherwise that wait would never return.
         releaseHandler()
         for waiter in waiters { waiter() }
     }
@@ -67,8 +69,8 @@ extension Observation {
             if !end.hasCome { end.waiters.append(waiter) }
             return end.hasCome
         }
-        // In a forked child the thread that would have settled the observation may exist only in the parent, so this thread settles
-        // it.
+        // In a forked child, it is possible that the thread that would have settled the observation exists only in the parent. So
+        // this thread settles the observation.
         if hasCome { waiter() } else if isRemoved { settle() }
     }
 

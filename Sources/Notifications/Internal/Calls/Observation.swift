@@ -17,7 +17,7 @@ class Observation: @unchecked Sendable {
     /// the observation is settled or destroyed.
     nonisolated(unsafe) let handler: Unmanaged<AnyObject>
 
-    /// The position of this observation in the order of all registrations of a center.
+    /// The number by which a center orders this observation among all its registrations.
     let sequence: UInt64
 
     /// The sender whose notifications are observed; nil if notifications with any sender, or without one, are observed.
@@ -34,7 +34,7 @@ class Observation: @unchecked Sendable {
         var waiters: [@Sendable () -> Void] = []
     }
 
-    /// The observer on a loop to which this observation passes its notifications, if there is one.
+    /// If this observation passes its notifications to an observer on a loop, that observer; otherwise nil.
     let target: (any DeliveryTarget)?
 
     init(
@@ -54,7 +54,8 @@ class Observation: @unchecked Sendable {
     @inline(__always)
     final func matches(_ other: ObjectIdentifier?) -> Bool {
         guard let sender else { return true }
-        // The weak reference is read only for an equal identity, because another object may have the same address by now.
+        // An equal identity is not enough, because another object can have the same address by now. So the weak reference is then
+        // read, too.
         return sender == other && object?.isAlive ?? false
     }
 
@@ -76,7 +77,7 @@ class Observation: @unchecked Sendable {
         }
     }
 
-    /// Calls the handler of this observation of a type of message, unless the observation was removed.
+    /// Calls the handler of an observation of messages, unless the observation was removed.
     @inline(__always)
     final func call<Message: NotificationMessage>(message: Message, in slot: borrowing CallRecord.Slot) {
         call(in: slot) { (handler: MessageHandler<Message>) in handler.body(message) }
@@ -110,7 +111,7 @@ class Observation: @unchecked Sendable {
 }
 
 extension Unmanaged where Instance == Observation {
-    /// The position of the observation in the order of all registrations.
+    /// The number that orders this observation among all registrations of the center.
     @inline(__always)
     var sequence: UInt64 { unsafe _withUnsafeGuaranteedRef { $0.sequence } }
 }

@@ -17,7 +17,7 @@ extension NotificationQueue.NotificationCoalescing {
         (!comparesName || notification.name == name) && (!comparesSender || notification.sender == sender)
     }
 
-    /// A hash that is the same for all notifications that match.
+    /// A hash that is the same for all notifications that match each other.
     @inline(__always)
     func hash(_ notification: Notification) -> UInt32 {
         var hash: UInt = 0

@@ -7,7 +7,7 @@
 /// This is a value, for use on one thread.
 struct CoalescingTable {
     private struct Bucket {
-        /// The hash, with 1 in place of 0, because 0 marks an empty bucket.
+        /// The hash; a hash of 0 is stored as 1, because 0 marks an empty bucket.
         var hash: UInt32 = 0
         var slot: UInt32 = 0
     }
@@ -75,7 +75,7 @@ struct CoalescingTable {
     mutating func remove(at index: Index) {
         var hole = index.bucket
         var next = (hole + 1) & mask
-        // A search ends at an empty bucket, so a hole would hide the entries after it that belong at the hole or before it.
+        // A search ends at an empty bucket, so the hole would hide each later entry whose search begins at the hole or before it.
         // These entries move up.
         while buckets[next].hash != 0 {
             let home = Int(buckets[next].hash) & mask

@@ -19,7 +19,7 @@ extension ObjectIdentifier: ObserverKey {
 
 extension Notification.Name: ObserverKey {}
 
-/// The only key of the map of observations of every name.
+/// The only key in the map for observations of every name.
 struct EveryName: ObserverKey {
     var shardHash: Int { 0 }
 }

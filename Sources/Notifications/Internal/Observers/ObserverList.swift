@@ -2,11 +2,11 @@ internal import Synchronization
 
 /// The observations of one key, in order of registration.
 ///
-/// The list grows in place while posts iterate over it; a post reads only the elements that were there when it began. A removed
-/// observation stays in the list, and posts skip it, until the list is replaced.
+/// The list grows in place while posts iterate over it; a post reads only the elements that were there when the post began. A
+/// removed observation stays in the list, and posts skip it, until the list is replaced.
 ///
-/// References to the list are counted by hand. A post's ``retain()`` must happen inside ``CallRecord/lookUp(_:)``, and the
-/// compiler would be free to move a retain that it inserts itself out of the look-up.
+/// References to the list are counted by hand. A post must call ``retain()`` inside ``CallRecord/lookUp(_:)``. If the compiler
+/// inserted the retain instead, it would be free to move the retain out of the look-up.
 ///
 /// > Thread safety: reading, ``retain()`` and ``release()`` from any thread; the rest under the lock of the list's shard.
 ///
@@ -106,7 +106,7 @@ struct ObserverList {
         return removed * 2 >= count
     }
 
-    /// Returns a new list of the observations that were not removed, with room for as many more observations.
+    /// Returns a new list of the observations that were not removed, with room for the same number of further observations.
     func compacted() -> ObserverList {
         var kept: [Observation] = []
         for index in 0..<count {

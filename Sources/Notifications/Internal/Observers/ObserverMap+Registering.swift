@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Changes to an ``ObserverMap``; a list or table that cannot be changed in place is replaced by a copy.
 extension ObserverMap {
-    /// Registers an observation after all existing ones.
+    /// Registers an observation after all existing observations.
     func add<Added: Observation>(for key: Key, _ make: (_ sequence: UInt64) -> Added) -> Added {
         change(key) { table, replaced in
             let observation = make(nextSequence())

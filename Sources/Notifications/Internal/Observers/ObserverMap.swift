@@ -15,8 +15,8 @@ internal import Synchronization
 final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     /// A part of the map, alone on a pair of cache lines, because processors fetch cache lines in pairs.
     ///
-    /// A thread that changes the table, or a list in it, holds the fork lock that belongs to the shard's address, so a forked child
-    /// may add and remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on
+    /// A thread that changes the table, or a list in it, holds the fork lock that belongs to the shard's address. So a forked child
+    /// can add and remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on
     /// separate cache lines.
     struct Shard: ~Copyable {
         /// The address of the table, which the shard retains; 0 if there is no table.

@@ -15,7 +15,7 @@ struct Registration: Sendable {
         self.forget = forget
     }
 
-    /// The observer on a loop to which the observation passes its notifications, if there is one.
+    /// If the observation passes its notifications to an observer on a loop, that observer; otherwise nil.
     var target: (any DeliveryTarget)? { observation.target }
     var id: ObjectIdentifier { ObjectIdentifier(observation) }
     var sender: ObjectIdentifier? { observation.sender }
@@ -23,7 +23,7 @@ struct Registration: Sendable {
     /// True if a call of the handler is on the stack of the calling thread.
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
 
-    /// The targets of a thread that waits until no call of the handler is running.
+    /// The targets for which a thread waits if it waits until no call of the handler is running.
     ///
     /// There is one target for the observation and, if it passes its notifications to an observer on a loop, another for that
     /// observer.
@@ -34,8 +34,8 @@ struct Registration: Sendable {
     /// Ends the observation, and discards the notifications that wait for it on a loop.
     func remove() {
         end()
-        // The target is removed even if another thread has ended the observation first. That thread may not have reached the
-        // target yet, and no call may start after this has returned.
+        // The target is removed even if another thread has ended the observation first. It is possible that that thread has not
+        // reached the target yet, but after this has returned no call is allowed to start.
         target?.remove()
     }
 

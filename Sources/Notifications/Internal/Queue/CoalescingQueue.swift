@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The inner part of a notification queue, which decides which of several matching notifications are posted.
+/// The inner part of a notification queue, which chooses the notifications to post among several that match.
 ///
 /// > Thread safety: the loop's own thread only.
 final class CoalescingQueue {

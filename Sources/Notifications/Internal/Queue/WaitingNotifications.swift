@@ -3,9 +3,8 @@ internal import RunLoops
 /// The notifications that wait in a queue, in the order in which they were enqueued.
 ///
 /// Each notification has a slot, and is in several lists. One is the list of its group, which holds the notifications with the same
-/// style and modes. There is also a list for each mask that has been used so far, which holds the notifications that match one
-/// another under that mask. The lists are links between slots, so removing a notification from all of them does not walk through
-/// any list.
+/// style and modes. For each mask that has been used so far, the notification is also in a list of the notifications that match it
+/// under that mask. The lists are links between slots, so removing a notification from all of them does not walk through any list.
 ///
 /// This is a value, for use on one thread.
 struct WaitingNotifications {

@@ -21,7 +21,7 @@ final class AwaitedDelivery: Sendable {
 
     /// Ends the delivery at an address.
     ///
-    /// The delivery has arrived, or it is discarded when its last reference is released.
+    /// If the delivery has not arrived, it is discarded when the last reference to it is released.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
         // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: AwaitedDelivery.self).move()

@@ -5,9 +5,9 @@ internal import RunLoops
 ///
 /// The notifications that wait have consecutive numbers. Posters send the loop one delivery for each number. A delivery delivers
 /// all waiting notifications up to its own number, so a poster that has not sent its delivery yet does not block later
-/// notifications. When the oldest notification is dropped for a new one, the others move up by one number, and the new notification
-/// gets the last number. So the new notification needs no separate delivery, and there are never more waiting notifications than
-/// the capacity allows.
+/// notifications. When the oldest notification is dropped to make room for a new one, each remaining notification gets the next
+/// lower number, and the new notification gets the last number. So the new notification needs no separate delivery, and there are
+/// never more waiting notifications than the capacity allows.
 ///
 /// For an unlimited observer, only ``awaited`` is used.
 struct BoundedDeliveryQueue {
@@ -30,11 +30,11 @@ struct BoundedDeliveryQueue {
     enum Step {
         /// The notification was accepted, and the poster sends the loop the delivery with this number.
         case send(Int)
-        /// The new notification was accepted in place of this one, which was the oldest and which the poster drops.
+        /// The new notification was accepted, and the poster drops this one, which was the oldest.
         case dropOldest(Notification)
         /// There is no room, and the poster drops the new notification.
         case dropNew
-        /// A matching notification is waiting and is delivered in place of the new one, so the poster does nothing.
+        /// A matching notification is waiting, and the new one is merged with it, so the poster does nothing.
         case merged
         /// There is no room, and the poster waits at its gate, then offers the notification again.
         case wait
@@ -132,7 +132,7 @@ struct BoundedDeliveryQueue {
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }
 
-    /// Closes the queue, so that it accepts no notification, and deliveries that were sent find nothing to deliver.
+    /// Closes the queue, so that it accepts no further notification and the deliveries under way find nothing to deliver.
     ///
     /// - Returns: The gates to open, and the notifications that were waiting, for the caller to release.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {

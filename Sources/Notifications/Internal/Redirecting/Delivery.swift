@@ -16,9 +16,10 @@ struct Delivery: ~Copyable, Sendable {
     }
 
     private func arrive() {
-        // This takes a counted reference. Otherwise the observer could be destroyed too early: the handler can run the loop, and
-        // that run can perform the block that the observer sent after this delivery to stay alive. The reference is taken before
-        // `hasArrived`, which tells other threads that the delivery no longer refers to the observer.
+        // This takes a counted reference, because the observer could otherwise be destroyed too early. The observer keeps itself
+        // alive with a block that it sends after this delivery, but the handler can run the loop, and that run can perform the
+        // block. The reference is taken before `hasArrived`, which tells other threads that the delivery no longer refers to the
+        // observer.
         let observer = unsafe observer.takeUnretainedValue()
         observer.lane.hasArrived()
         observer.deliver(notification)

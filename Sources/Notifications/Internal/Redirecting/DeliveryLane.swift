@@ -23,9 +23,9 @@ final class DeliveryLane: Sendable {
         isCommon = modes == [.common]
     }
 
-    /// True if all deliveries have arrived that were sent to this lane, as far as the calling thread knows.
+    /// True if no delivery is under way in this lane, as far as the calling thread can see.
     var isEmpty: Bool {
-        // `sent` is loaded first, so a delivery that is sent between the two loads does not count: it comes after the caller's
+        // `sent` is loaded first, so a delivery that is sent between the two loads is not counted: it comes after the caller's
         // post. Its arrival cannot be mistaken for that of an earlier delivery, because deliveries arrive in order.
         let sent = sent.load(ordering: .acquiring)
         return sent == arrived.load(ordering: .acquiring)

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import RunLoops
 
-/// A count of the deliveries of one notification that have not ended yet, for the poster that waits for them.
+/// The unfinished deliveries of one notification, counted for the poster that waits for them.
 final class PendingDeliveries: Sendable {
     private let contents = Guarded(Contents())
     private let gate = ThreadGate()
@@ -26,8 +26,8 @@ final class PendingDeliveries: Sendable {
 
     /// Counts a delivery that is on its way to a loop.
     func begin(on loop: RunLoop) {
-        // A handler can post the notification again on its own thread. The current loop is then not the poster's loop, so the
-        // threads are compared, too.
+        // A handler on another thread can post the same notification again. The current loop is then not the first poster's loop,
+        // so the threads are compared, too.
         let isPosters = loop.isCurrent && pthread_equal(poster, pthread_self()) != 0
         contents.withLock { contents in
             contents.open[loop.waitTarget, default: 0] += 1

@@ -16,7 +16,7 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
         if Fork.isChild { return }
         if runLoop.isCurrent { return super.releaseHandler() }
         // Objects that the handler holds can belong to the loop's thread, so they are destroyed there, even if the block is
-        // discarded without having run. If the thread has ended, no thread uses these objects.
+        // discarded without having run. If the thread has ended, no thread uses these objects, and any thread can destroy them.
         let release = ReleaseOnLoop(runLoop) { super.releaseHandler() }
         runLoop.perform { release.run() }
     }

@@ -17,7 +17,7 @@ extension RedirectedObserver {
         if isAwaited { deliverAwaited(notification) } else { call(notification) }
     }
 
-    /// Delivers a notification whose poster may wait.
+    /// Delivers a notification whose poster is possibly waiting.
     ///
     /// The poster's wait ends even if the handler ends the thread.
     private func deliverAwaited(_ notification: Notification) {
@@ -30,8 +30,8 @@ extension RedirectedObserver {
     func deliver(upTo number: Int) {
         var isUnderWay = true
         while let next = next(upTo: number) {
-            // The delivery is counted as arrived just before its last call, not before its first. A handler can run the loop,
-            // and a post in that run must not overtake the notifications that this delivery has yet to deliver.
+            // The delivery is counted as arrived just before its last call of the handler, not before its first. A handler can run
+            // the loop, and a post in that run must not overtake the notifications that this delivery has yet to deliver.
             if next.isLast {
                 isUnderWay = false
                 lane.hasArrived()

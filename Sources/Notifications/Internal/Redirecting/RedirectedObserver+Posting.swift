@@ -58,8 +58,8 @@ extension RedirectedObserver {
     func offer(_ notification: Notification, _ gate: ThreadGate? = nil) -> BoundedDeliveryQueue.Step {
         queue.withLock { queue in
             let step = queue.offer(notification, capacity, observation.isRemoved ? nil : gate)
-            // The delivery is announced under the lock. Otherwise the notification could wait in the queue while the lane is
-            // empty, and a post on the loop's own thread would overtake it.
+            // The delivery is announced under the lock. Otherwise the notification could wait in the queue while the lane is empty,
+            // and a post on the loop's own thread would overtake the notification.
             if case .send = step { lane.announce() }
             return step
         }

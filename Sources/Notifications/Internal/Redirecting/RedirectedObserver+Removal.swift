@@ -35,13 +35,13 @@ extension RedirectedObserver {
 
     /// Keeps this observer alive until all deliveries that were sent to it have arrived or were discarded.
     ///
-    /// This is called when the last poster has returned, so that the block that this sends comes after all deliveries.
+    /// This is called when the last poster has returned. So the block that is sent here comes after all deliveries.
     func outliveDeliveries() {
         // In a forked child no delivery arrives.
         if Fork.isChild { return }
-        // Deliveries to an observer with a capacity count their references to it, so only an unlimited observer needs the block. It
-        // needs the block even if the lane is empty: a delivery that has just arrived may not have counted its reference yet,
-        // because the compiler may move the retain to a point after `hasArrived`.
+        // A delivery to an observer with a capacity holds a counted reference to that observer, so only an unlimited observer needs
+        // the block. An unlimited observer needs the block even if the lane is empty: a delivery that has just arrived may not have
+        // counted its reference yet, because the compiler is free to move the retain to a point after `hasArrived`.
         guard case .unlimited = capacity.kind else { return }
         let runLoop = redirector.runLoop
         // If the loop's thread is ending, it may still be discarding deliveries, so the loop keeps this observer to the end.
