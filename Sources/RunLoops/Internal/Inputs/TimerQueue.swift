@@ -1,8 +1,8 @@
 /// The planned fires of a loop's timers, independent of any clock, thread or closure.
 ///
-/// A timer fires at its date or later. A timer with a tolerance may be late by at most its tolerance, so that several timers can
-/// share one wake-up. Timers that are due together fire in the order of their dates; timers with equal dates fire in the order in
-/// which they were added.
+/// A timer fires at its date or later. A timer with a tolerance is allowed to be late by at most its tolerance, so that several
+/// timers can share one wake-up. Timers that are due together fire in the order of their dates; timers with equal dates fire in the
+/// order in which they were added.
 struct TimerQueue<Payload> {
     /// One planned fire.
     ///
@@ -22,9 +22,9 @@ struct TimerQueue<Payload> {
     private var freeSlots: [Int] = []
     /// Timers without a tolerance, by date.
     private var exact = IndexedHeap()
-    /// Timers with a tolerance, by the earliest date at which they may fire.
+    /// Timers with a tolerance, by the earliest date at which they are allowed to fire.
     private var lenient = IndexedHeap()
-    /// The timers of `lenient`, by the latest date at which they may fire.
+    /// The timers of `lenient`, by the latest date at which they are allowed to fire.
     private var lenientLatest = IndexedHeap()
     private var nextSequence: UInt64 = 0
     private var nextStamp: UInt64 = 0

@@ -89,8 +89,8 @@ struct WaitingSenders {
 
     /// Removes a sender that stops waiting.
     ///
-    /// - Returns: The reason for which another thread has already removed the sender; nil if no other thread has removed it. In
-    ///   that case, the sender still owns its messages.
+    /// - Returns: The reason for which another thread has already removed the sender; nil if no other thread has removed it. If the
+    ///   result is nil, the sender still owns its messages.
     mutating func leave(_ sender: Sender) -> Outcome? {
         switch sender.state {
         case .takenOut(let outcome): return outcome

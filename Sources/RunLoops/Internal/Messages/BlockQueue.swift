@@ -10,8 +10,8 @@ struct BlockMessage {
 
 /// The blocks, parcels and jobs that a loop has taken in and not yet run, in the order in which they arrived.
 ///
-/// A block whose modes are not running is set aside, and is put back in front as soon as the mode changes. So the blocks of one
-/// sender keep their order in every mode that runs them. Jobs run in the common modes.
+/// A block whose modes are not running is set aside, and is put back at the front of the queue as soon as the mode changes. So the
+/// blocks of one sender keep their order in every mode that runs them. Jobs run in the common modes.
 struct BlockQueue {
     private var queued = NodeList()
     private var setAside = NodeList()
