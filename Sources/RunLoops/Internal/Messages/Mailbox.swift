@@ -25,7 +25,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// Creates an empty mailbox.
     ///
-    /// - Parameter room: The number of nodes that ``pushIfRoom(_:)`` may queue before ``addRoom(_:)``; below 2²⁰.
+    /// - Parameter room: The number of nodes that ``pushIfRoom(_:)`` can queue before ``addRoom(_:)`` gives back room; below 2²⁰.
     init(room: UInt64 = 0) { word = Atomic(Word(room: room).bits) }
 
     /// The outcome of a push.
@@ -54,7 +54,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// The present word.
     ///
-    /// The value can be outdated immediately; only a successful push onto it confirms it.
+    /// The value can be outdated immediately; only a successful push onto this word confirms it.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
     /// Loads the present word, so that the caller sees the stores that earlier pushes have released.
@@ -148,7 +148,8 @@ struct Mailbox: ~Copyable, Sendable {
                 expected: seen.bits, desired: seen.armed(with: signal).bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
             if exchanged { return true }
-            // The exchange is repeated if only the room has changed, because the receiver would take a failure for mail.
+            // The exchange is repeated if only the room has changed, because the receiver would conclude from a failure that mail
+            // has arrived.
             seen = Word(bits: original)
         }
         return false
@@ -224,7 +225,7 @@ extension Mailbox {
             count = 0
         }
 
-        /// Creates a chain of nodes that are linked already, starting with the newest node.
+        /// Creates a chain of nodes that are already linked, from the newest to the oldest.
         init(newest: Node, count: Int) {
             self.newest = newest
             self.count = count
