@@ -59,8 +59,8 @@ struct TimerQueue<Payload> {
     ///
     /// - Parameters:
     ///   - payload: The timer.
-    ///   - date: The earliest moment at which the timer may fire.
-    ///   - tolerance: The number of nanoseconds by which the fire may be late.
+    ///   - date: The earliest moment at which the timer is allowed to fire.
+    ///   - tolerance: The number of nanoseconds by which the fire is allowed to be late.
     ///   - sequence: The timer's number, from ``makeSequence()``.
     /// - Returns: The fire, for ``remove(_:)``.
     mutating func add(_ payload: Payload, date: Moment, tolerance: Int64 = 0, sequence: UInt64) -> Fire {

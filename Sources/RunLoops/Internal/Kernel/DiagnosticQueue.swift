@@ -78,7 +78,7 @@ final class DiagnosticQueue: Sendable {
 
     /// Blocks until no line is waiting, or until a deadline.
     ///
-    /// The writing thread does not wait for itself.
+    /// On the writing thread, the call returns immediately.
     func drain(until deadline: ContinuousClock.Instant) {
         let gate = ThreadGate()
         let isOpen = state.withLock { state in

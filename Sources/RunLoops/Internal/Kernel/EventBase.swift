@@ -7,7 +7,7 @@ internal import Glibc
 /// `@safe`: the pointer is valid from `init` to `end` or `deinit`, and never leaves the types of this file.
 @safe
 struct EventBase: ~Copyable {
-    /// The base; nil after it has ended.
+    /// libevent's base; nil after ``end()`` was called.
     fileprivate private(set) var pointer: OpaquePointer?
 
     /// Creates a base.

@@ -29,7 +29,7 @@ final class Poller {
     /// A report is up to date if this number has not changed since the report.
     private(set) var asks: UInt64 = 0
 
-    /// The number of descriptors of sources in the kernel's set.
+    /// The number of descriptors in the kernel's set that belong to sources.
     var watchCount = 0
 
     /// Creates the kernel's objects, or closes all of them if an object cannot be created.

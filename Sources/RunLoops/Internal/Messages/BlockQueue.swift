@@ -3,7 +3,7 @@
 /// The struct fits into a node.
 struct BlockMessage {
     let body: () -> Void
-    /// The modes in which the block may run; nil for the common modes, empty for every mode.
+    /// The modes in which the block is allowed to run; nil for the common modes, empty for every mode.
     let modes: [RunLoop.Mode]?
     let origin: SourceLocation
 }

@@ -17,7 +17,7 @@ internal import Synchronization
 struct Mailbox: ~Copyable, Sendable {
     /// The word.
     ///
-    /// It is changed by compare-and-exchange, and once by the exchange that closes the mailbox.
+    /// Every change is a compare-and-exchange, except for the one exchange that closes the mailbox.
     ///
     /// A push is a store with release ordering, and a take is a load with acquire ordering. So the receiver that takes a node sees
     /// all that the sender wrote to it. The exchanges of other pushes in between continue the release sequence.
@@ -48,7 +48,7 @@ struct Mailbox: ~Copyable, Sendable {
         case full
         /// The push is refused because another thread has changed the word in the meantime.
         ///
-        /// The caller loads the word again.
+        /// The caller must load the word again.
         case raced
     }
 

@@ -19,7 +19,7 @@ extension Node {
             self.index = index
         }
 
-        /// Moves the message out of its slot; each message may be moved only once.
+        /// Moves the message out of its slot; each message must be moved only once.
         @inlinable @inline(__always)
         func move<Message>(_ type: Message.Type) -> Message { node.move(type, at: index) }
     }

@@ -12,7 +12,7 @@ extension LoopCore {
 
     /// Refuses new inputs and messages from now on, and releases all objects that the loop holds.
     ///
-    /// Destroying the user's objects can call the loop again, which has ended by then.
+    /// Destroying the user's objects can run code that calls the loop, which has ended by then.
     ///
     /// - Parameter takeCompanions: Removes the objects that other modules keep with the loop, and returns them.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
