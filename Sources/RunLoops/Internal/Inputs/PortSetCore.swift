@@ -132,7 +132,7 @@ final class PortSetCore: Sendable {
     /// The result of a wait.
     enum Reception {
         case message(Member, Member.Taken)
-        /// A member has ended, for whose end the set returns an element.
+        /// The end of a member, if the member was added with an element to return at that end.
         ///
         /// The member has left the set.
         case end(Member)
@@ -163,8 +163,8 @@ final class PortSetCore: Sendable {
             if isEmpty { throw .noMembers }
             if !mayWait { throw .timedOut }
             if gate.wait(until: deadline) { continue }
-            // Another thread that made a member ready can have chosen to wake this thread just as this thread timed out. The other
-            // thread has then woken no thread but this one, so this thread checks once more.
+            // Another thread that made a member ready can have chosen to wake this thread just as this thread timed out. In that
+            // case no third thread was woken for the member, so this thread checks once more.
             line.withLock { $0.waiting.removeAll { $0 === gate } }
             mayWait = false
         }

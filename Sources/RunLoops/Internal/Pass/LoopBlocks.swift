@@ -116,8 +116,8 @@ final class LoopBlocks {
     /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop, because the thread ends.
     ///
     /// A job cannot be destroyed, because then its task and the tasks that await that task would never end. Jobs that are enqueued
-    /// during the call run, too. Tasks that only prefer the loop continue on another executor. Here such a task could yield again
-    /// and again, and so keep the thread from ending.
+    /// during the call run, too. Tasks that only prefer the loop continue on another executor. On this loop such a task could yield
+    /// again and again, and so keep the thread from ending.
     ///
     /// - Parameter takeMail: Receives the nodes that other threads have sent.
     func runLastJobs(_ takeMail: () -> Void) {
