@@ -12,7 +12,7 @@ struct PortReceiver: ~Copyable, Sendable {
     let claim = Claim()
 
     struct State {
-        /// The nodes from the mailbox whose messages have not all been handed out, oldest first.
+        /// The nodes from the mailbox that still hold a message to hand out, oldest first.
         var backlog = NodeList()
         /// The port's input in its loop; nil while the port is in no loop.
         var input: PortInput?

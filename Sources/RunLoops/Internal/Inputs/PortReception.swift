@@ -54,8 +54,8 @@ final class PortReception {
                 continue
             }
             if core.isSignalPort {
-                // The bell is armed before the element is returned, so that a ring in the meantime is not lost. The only other mail
-                // of such a port is notices, which stay in the mailbox.
+                // The bell is armed before the element is returned, so that no later ring is lost. The only other mail of a signal
+                // port is notices, which stay in the mailbox.
                 isArmed = true
                 if core.bell.arm(with: signal.retainedNode()) { return Node.Slot(signal.node) }
                 continue

@@ -1,9 +1,10 @@
-/// The numbers of rights to send to a port, and the state of the notice that tells the receiver that no send right is left.
+/// The number of a port's send rights and the number of its send-once rights, and the state of the notice that tells the receiver
+/// that no send right is left.
 ///
-/// Only the methods of this type change the state. Rights outlive their port: after its end they are still counted, but have no
-/// effect.
+/// Only the methods of this type change the state. Rights outlive their port: after the port has ended, its rights are still
+/// counted, but have no effect.
 struct PortRights: Sendable {
-    /// The state of the notice that the last send right was released.
+    /// The state of the notice, which reports that the last send right was released.
     private enum Notice {
         /// The receiver has not requested a notice.
         case notRequested
@@ -22,7 +23,7 @@ struct PortRights: Sendable {
         case nothing
         /// The caller must queue a notice in the port, behind all messages that the rights have sent.
         case queueNotice
-        /// The caller must call the receiver's handler, because a notice has arrived that is not stale.
+        /// The caller must call the receiver's handler, because a notice that is not stale has arrived.
         case callHandler
     }
 
@@ -42,7 +43,7 @@ struct PortRights: Sendable {
     /// arrives, the notice is stale.
     private var made = 0
 
-    /// The value of ``made`` that the last notice to reach the receiver's handler carried.
+    /// The value of ``made`` in the last notice that has reached the receiver's handler.
     private var reportedMade = 0
 
     // MARK: - Rights
@@ -74,7 +75,7 @@ struct PortRights: Sendable {
 
     /// Requests a notice.
     ///
-    /// If no send right is left, and the receiver has not got a notice of this, a notice is due immediately.
+    /// If no send right is left, and no notice has reported this to the receiver, a notice is due immediately.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:
@@ -135,7 +136,7 @@ struct PortRights: Sendable {
     }
 }
 
-/// The rights of a port, and the callbacks that are scheduled when it ends.
+/// The rights of a port, and the callbacks that are scheduled when the port ends.
 struct RightsRecord: Sendable {
     var rights = PortRights()
     /// The callbacks that are scheduled when the port ends.

@@ -90,7 +90,7 @@ final class PortSetCore: Sendable {
     ///
     /// Called under the lock of `receiving`.
     ///
-    /// - Returns: The gates of all waiting threads, which the caller opens, if no member is left; otherwise none.
+    /// - Returns: If no member is left, the gates of all waiting threads, which the caller must open; otherwise an empty list.
     private func detach(_ member: Member) -> Deque<ThreadGate> {
         let released: Deque<ThreadGate> = line.withLock { line in
             line.members.removeValue(forKey: ObjectIdentifier(member.core))
@@ -132,7 +132,7 @@ final class PortSetCore: Sendable {
     /// The result of a wait.
     enum Reception {
         case message(Member, Member.Taken)
-        /// A member has ended, and was added to the set with an element to return at its end.
+        /// The end of a member, if the member was added with an element to return at that end.
         ///
         /// The member has left the set.
         case end(Member)
@@ -163,8 +163,8 @@ final class PortSetCore: Sendable {
             if isEmpty { throw .noMembers }
             if !mayWait { throw .timedOut }
             if gate.wait(until: deadline) { continue }
-            // While this thread was timing out, a thread that made a member ready can have chosen this thread to wake. In that
-            // case it has woken no other thread for the message, so this thread checks once more.
+            // Another thread that made a member ready can have chosen to wake this thread just as this thread timed out. In that
+            // case no third thread was woken for the member, so this thread checks once more.
             line.withLock { $0.waiting.removeAll { $0 === gate } }
             mayWait = false
         }
@@ -178,7 +178,7 @@ final class PortSetCore: Sendable {
             while true {
                 let member: Member? = line.withLock { line in
                     guard let member = line.ready.popFirst() else { return nil }
-                    // The flag is cleared before the member is armed, because from then on a sender can queue the member again.
+                    // The flag is cleared before the member is armed, because a sender can queue an armed member at once.
                     member.isReady = false
                     // Another thread can take the message of the next ready member.
                     if !line.ready.isEmpty && next == nil { next = line.waiting.popFirst() }

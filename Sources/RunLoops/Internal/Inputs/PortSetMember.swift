@@ -44,7 +44,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     }
 }
 
-/// A member with the function that turns its messages into elements.
+/// A member, with the function that turns the member's messages into elements.
 ///
 /// This is a subclass, so that the rest of the code is not generic.
 @usableFromInline
@@ -83,7 +83,7 @@ extension PortSetMember {
 
     /// Arms the mailbox or the bell.
     ///
-    /// - Returns: False if there is already a message, or the port has ended, so that no sender will signal.
+    /// - Returns: False if there is already a message, or the port has ended. In both cases no sender will signal.
     func arm() -> Bool {
         guard let signal else { return false }
         if core.isSignalPort {
@@ -99,12 +99,13 @@ extension PortSetMember {
 
     /// Removes and returns the next message, and arms the mailbox or the bell again.
     ///
-    /// - Returns: The message, if there was a message; and true if there is already more to receive, so that no sender will signal.
+    /// - Returns: The message, if there was a message; and true if there is already more to receive. In that case no sender will
+    ///   signal.
     func take() -> (taken: Taken?, hasMore: Bool) {
         guard let signal else { return (nil, false) }
         if core.isSignalPort {
-            // The bell is armed before the signal is used, so that a ring in the meantime is not lost. The only other mail of such
-            // a port is notices, which stay in the mailbox.
+            // The bell is armed before the signal is used, so that no later ring is lost. The only other mail of a signal port is
+            // notices, which stay in the mailbox.
             let wasRung = core.bell.arm(with: signal.retainedNode())
             return (wasRung ? .signal(signal.node) : nil, core.isClosed)
         }

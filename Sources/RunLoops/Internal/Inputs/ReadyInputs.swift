@@ -47,7 +47,7 @@ final class ReadyInputs {
         }
     }
 
-    /// Serves the manual sources that were signalled when the step began.
+    /// Serves the manual sources that had been signalled by the time the step began.
     ///
     /// - Returns: True if a handler was called.
     @inline(__always)
@@ -61,8 +61,8 @@ final class ReadyInputs {
 
     /// Serves the inputs of one step, each once, as far as the step's budget allows.
     ///
-    /// Inputs beyond the budget stay in front. If they were moved to the back unserved, an input that always has more messages
-    /// could starve them.
+    /// Inputs beyond the budget stay at the front of the queue. If they were moved to the back without being served, an input that
+    /// always has more messages could starve them.
     private func serve(_ queue: ReadyQueue) -> Bool {
         var budget = Budget()
         var handled = false

@@ -21,7 +21,7 @@ final class ReadyQueue {
         lines.value.queued.append(signal)
     }
 
-    /// Puts a signal back in front, unless it has been queued again.
+    /// Puts a signal back at the front of the queue, unless the signal has been queued again.
     func prepend(_ signal: ReadyNode) {
         if signal.isQueued { return }
         signal.isQueued = true

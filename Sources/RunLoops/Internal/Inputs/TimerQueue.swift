@@ -1,8 +1,8 @@
 /// The planned fires of a loop's timers, independent of any clock, thread or closure.
 ///
-/// A timer fires at its date or later. A timer with a tolerance may be late by at most its tolerance, so that several timers can
-/// share one wake-up. Timers that are due together fire in the order of their dates; timers with equal dates fire in the order in
-/// which they were added.
+/// A timer fires at its date or later. A timer with a tolerance is allowed to be late by at most its tolerance, so that several
+/// timers can share one wake-up. Timers that are due together fire in the order of their dates; timers with equal dates fire in the
+/// order in which they were added.
 struct TimerQueue<Payload> {
     /// One planned fire.
     ///
@@ -22,9 +22,9 @@ struct TimerQueue<Payload> {
     private var freeSlots: [Int] = []
     /// Timers without a tolerance, by date.
     private var exact = IndexedHeap()
-    /// Timers with a tolerance, by the earliest date at which they may fire.
+    /// Timers with a tolerance, by the earliest date at which they are allowed to fire.
     private var lenient = IndexedHeap()
-    /// The timers of `lenient`, by the latest date at which they may fire.
+    /// The timers of `lenient`, by the latest date at which they are allowed to fire.
     private var lenientLatest = IndexedHeap()
     private var nextSequence: UInt64 = 0
     private var nextStamp: UInt64 = 0
@@ -59,8 +59,8 @@ struct TimerQueue<Payload> {
     ///
     /// - Parameters:
     ///   - payload: The timer.
-    ///   - date: The earliest moment at which the timer may fire.
-    ///   - tolerance: The number of nanoseconds by which the fire may be late.
+    ///   - date: The earliest moment at which the timer is allowed to fire.
+    ///   - tolerance: The number of nanoseconds by which the fire is allowed to be late.
     ///   - sequence: The timer's number, from ``makeSequence()``.
     /// - Returns: The fire, for ``remove(_:)``.
     mutating func add(_ payload: Payload, date: Moment, tolerance: Int64 = 0, sequence: UInt64) -> Fire {

@@ -9,7 +9,7 @@ struct WaitingSenders {
     final class Sender: @unchecked Sendable {
         /// The messages to send; nil for a handler, which takes no room.
         let chain: Mailbox.Chain?
-        /// Called without a lock, after another thread has removed the sender from the wait queue.
+        /// Called while no lock is held, after another thread has removed the sender from the wait queue.
         let notify: @Sendable (Outcome) -> Void
 
         fileprivate var state = State.outside
@@ -24,7 +24,7 @@ struct WaitingSenders {
 
     /// The state of a sender.
     fileprivate enum State {
-        /// The sender has not joined the wait queue, or has left it itself.
+        /// The sender has not joined the wait queue, or has left the queue on its own.
         case outside
         case inLine
         /// Another thread has removed the sender from the wait queue.
@@ -89,8 +89,8 @@ struct WaitingSenders {
 
     /// Removes a sender that stops waiting.
     ///
-    /// - Returns: The reason for which another thread has already removed the sender; nil if no other thread has removed it. In
-    ///   that case, the sender still owns its messages.
+    /// - Returns: The reason for which another thread has already removed the sender; nil if no other thread has removed it. If the
+    ///   result is nil, the sender still owns its messages.
     mutating func leave(_ sender: Sender) -> Outcome? {
         switch sender.state {
         case .takenOut(let outcome): return outcome

@@ -43,7 +43,7 @@ struct WatchedDescriptors {
     ///
     /// - Returns: The answer.
     /// - Throws: `SystemError` if epoll refuses the descriptor. This check is made before libevent gets the descriptor, because
-    ///   libevent would report its own warning.
+    ///   libevent would report its own warning about the refusal.
     mutating func join(
         _ descriptor: CInt, _ trigger: DescriptorSource.Trigger
     ) throws(SystemError) -> Admission {

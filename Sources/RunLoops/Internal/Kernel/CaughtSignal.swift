@@ -29,7 +29,7 @@ struct CaughtSignal: ~Copyable {
             return nil
         }
         if let owner { throw .taken(signal: number, madeAt: owner.description) }
-        // If the thread were cancelled from here on, the source would own the signal for good.
+        // If the thread were cancelled from here on, the signal would stay taken until the process ends.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         let opened: runloops_signal_descriptors
@@ -51,11 +51,11 @@ struct CaughtSignal: ~Copyable {
     }
 
     deinit {
-        // If the thread were cancelled in this function, the source would own the signal for good.
+        // If the thread were cancelled in this function, the signal would stay taken until the process ends.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
-        // The order matters: a signal handler must not write to a descriptor number that is in use again, and a new owner must not
-        // start before the old owner has ended.
+        // The order matters: a signal handler must not write to a descriptor number that already belongs to another file, and a new
+        // owner must not start before the old owner has ended.
         runloops_signal_stop(number)
         CaughtSignal.close(descriptors)
         CaughtSignal.giveUp(number)

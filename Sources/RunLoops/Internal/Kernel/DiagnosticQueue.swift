@@ -14,9 +14,9 @@ package struct DiagnosticReport: Sendable {
 
 /// The lines that wait to be written to standard error, and the thread that writes them.
 ///
-/// The queue needs a thread, because a write that never blocks is not possible. Non-blocking mode is a property of the open
-/// file description, which other processes share, and files of slow file systems and suspended terminals block in any mode.
-/// Opening standard error a second time fails for sockets, and for programs that have changed their user.
+/// The queue needs a thread, because every way of writing can block. Non-blocking mode is a property of the open file description,
+/// which other processes share, and files of slow file systems and suspended terminals block in any mode. Opening standard error a
+/// second time, to get another description, fails for sockets, and for programs that have changed their user.
 ///
 /// The thread is started for the first line, and ends when no line waits.
 ///
@@ -78,7 +78,7 @@ final class DiagnosticQueue: Sendable {
 
     /// Blocks until no line is waiting, or until a deadline.
     ///
-    /// The writing thread does not wait for itself.
+    /// On the writing thread, the call returns immediately.
     func drain(until deadline: ContinuousClock.Instant) {
         let gate = ThreadGate()
         let isOpen = state.withLock { state in
@@ -109,7 +109,7 @@ final class DiagnosticQueue: Sendable {
 
     /// Removes the next report from the queue.
     ///
-    /// - Returns: The report and its handler; nil if there is no report, and the thread ends.
+    /// - Returns: The report and its handler; nil if there is no report, in which case the thread must end.
     private func takeNext() -> (report: DiagnosticReport, handler: Handler?)? {
         var drained: [ThreadGate] = []
         let next: (DiagnosticReport, Handler?)? = state.withLock { state in

@@ -25,7 +25,9 @@ package final class EpollSet: Sendable {
         package static let reading = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
         /// No more data will ever arrive.
         package static let hangUp = Interest(rawValue: EPOLLRDHUP.rawValue)
-        /// Both directions are closed; always reported, with any interest.
+        /// Both directions are closed.
+        ///
+        /// The kernel always reports this, whatever the interest.
         package static let closed = Interest(rawValue: EPOLLHUP.rawValue)
         /// The socket has an error.
         ///
@@ -33,13 +35,13 @@ package final class EpollSet: Sendable {
         package static let error = Interest(rawValue: EPOLLERR.rawValue)
         /// Errors and the end of the stream, each reported once.
         package static let hangUpOnce = Interest(rawValue: EPOLLRDHUP.rawValue | EPOLLET.rawValue)
-        /// A report after which the socket is to be read.
+        /// Any readiness after which the socket must be read.
         package static let received = Interest(
             rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue)
         package static let writing = Interest(rawValue: EPOLLOUT.rawValue)
         /// Only new readiness is reported.
         package static let edge = Interest(rawValue: EPOLLET.rawValue)
-        /// Readiness is reported once, and then not until the interest is changed.
+        /// Readiness is reported once, and is not reported again until the interest is changed.
         package static let once = Interest(rawValue: EPOLLONESHOT.rawValue)
     }
 

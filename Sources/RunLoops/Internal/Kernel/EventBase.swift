@@ -7,7 +7,7 @@ internal import Glibc
 /// `@safe`: the pointer is valid from `init` to `end` or `deinit`, and never leaves the types of this file.
 @safe
 struct EventBase: ~Copyable {
-    /// The base; nil after it has ended.
+    /// libevent's base; nil after ``end()`` was called.
     fileprivate private(set) var pointer: OpaquePointer?
 
     /// Creates a base.
@@ -51,7 +51,7 @@ struct EventBase: ~Copyable {
 
     /// Finds the ready descriptors, and calls the callbacks of their events.
     ///
-    /// The method is never inlined, and keeps its name, because in a profile the time below this symbol is idle time.
+    /// The method is never inlined, and keeps its name, so that a profile shows the idle time of loops below this symbol.
     ///
     /// - Parameter blocking: True to sleep until a descriptor is ready.
     @inline(never)
@@ -60,7 +60,7 @@ struct EventBase: ~Copyable {
         // level-triggered descriptor has unread data.
         let flags = blocking ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK
         guard let pointer = unsafe pointer else { preconditionFailure("a loop that has ended does not wait") }
-        // Safe: only this thread uses the base, and not inside a callback of the base.
+        // Safe: only this thread uses the base, and no callback of the base calls this method.
         let result = unsafe event_base_loop(pointer, flags)
         if result < 0 {
             fatalError(

@@ -10,7 +10,7 @@ internal import Dispatch
 ///
 /// > Thread safety: the initializer on any thread, then the loop's own thread only.
 final class MainQueue {
-    /// The time in nanoseconds after which a loop that is not sleeping polls the kernel for the main queue again.
+    /// The interval, in nanoseconds, at which a loop that is not sleeping polls the kernel for the main queue.
     ///
     /// A pass cannot detect a block without a system call, but must not make a system call in each pass for a queue that is mostly
     /// empty. At this interval the calls take a few thousandths of the time.
@@ -91,7 +91,7 @@ extension MainQueue {
 
     /// True if the main thread will never serve the main queue again.
     ///
-    /// This is so after `dispatchMain()` was called, or after an asynchronous main has suspended, which does the same.
+    /// This is so after `dispatchMain()` was called, or after an asynchronous main has suspended, which has the same effect.
     static var isGivenAway: Bool {
         // The second condition is for the short time before the handle is closed, when other threads can already run blocks of the
         // queue.

@@ -1,7 +1,7 @@
 internal import CEventBase
 internal import CLibEvent
 
-/// Sleeps for a loop, until a sender writes to the loop's ``Wakeup``, the loop's alarm fires, or a descriptor is ready.
+/// Sleeps on behalf of a loop, until a sender writes to the loop's ``Wakeup``, the loop's alarm fires, or a descriptor is ready.
 ///
 /// The callbacks of libevent only record the ready descriptors. Handlers run after ``wait(until:)`` or ``poll()`` has returned. So
 /// a handler can wait again, and no user code ever runs inside libevent.
@@ -29,7 +29,7 @@ final class Poller {
     /// A report is up to date if this number has not changed since the report.
     private(set) var asks: UInt64 = 0
 
-    /// The number of descriptors of sources in the kernel's set.
+    /// The number of descriptors in the kernel's set that belong to sources.
     var watchCount = 0
 
     /// Creates the kernel's objects, or closes all of them if an object cannot be created.
@@ -80,12 +80,14 @@ final class Poller {
     /// Records the ready descriptors, with one system call and without sleeping.
     func poll() { askKernel(blocking: false) }
 
-    /// Sets the alarm, so that the descriptor that ``findDescriptor(wakeup:)`` returns becomes readable at `moment` at the latest.
+    /// Sets the alarm, so that the poller's descriptor becomes readable at `moment` at the latest.
+    ///
+    /// ``findDescriptor(wakeup:)`` returns that descriptor.
     ///
     /// - Returns: The number of system calls that the call made.
     func setAlarm(_ moment: Moment) -> Int { alarm.value.set(moment) ? 1 : 0 }
 
-    /// Finds the descriptor that is readable while ``poll()`` has a report.
+    /// Finds the poller's descriptor, which is readable while ``poll()`` would find something ready.
     ///
     /// - Parameter wakeup: The descriptor that the poller was made with.
     /// - Returns: The descriptor, which the poller closes at its end.

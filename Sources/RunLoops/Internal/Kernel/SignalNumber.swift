@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Glibc
 
-/// The number of a signal, with the signal's name and the reason for which it can have no source.
+/// The number of a signal, with the signal's name, and the reason if the signal can have no source.
 struct SignalNumber: CustomStringConvertible {
     let number: CInt
 

@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import Glibc
 internal import Synchronization
 
-/// An eventfd with which any thread ends a loop's sleep.
+/// An eventfd with which any thread can end a loop's sleep.
 ///
 /// The loop polls ``descriptor`` edge-triggered: every write is a separate edge, and the kernel keeps an edge from before the poll,
 /// so the eventfd is read only if it is full. ``end()`` closes the descriptor when the loop's thread ends. If the loop never had a

@@ -3,15 +3,15 @@
 /// The struct fits into a node.
 struct BlockMessage {
     let body: () -> Void
-    /// The modes in which the block may run; nil for the common modes, empty for every mode.
+    /// The modes in which the block is allowed to run; nil for the common modes, empty for every mode.
     let modes: [RunLoop.Mode]?
     let origin: SourceLocation
 }
 
 /// The blocks, parcels and jobs that a loop has taken in and not yet run, in the order in which they arrived.
 ///
-/// A block whose modes are not running is set aside, and is put back in front as soon as the mode changes. So the blocks of one
-/// sender keep their order in every mode that runs them. Jobs run in the common modes.
+/// A block whose modes are not running is set aside, and is put back at the front of the queue as soon as the mode changes. So the
+/// blocks of one sender keep their order in every mode that runs them. Jobs run in the common modes.
 struct BlockQueue {
     private var queued = NodeList()
     private var setAside = NodeList()

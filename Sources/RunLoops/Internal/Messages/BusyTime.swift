@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The time for which a loop has been busy: in a run, and not waiting.
 ///
-/// The loop's thread writes the time, with plain stores, and only while it is measured. Any thread can read it.
+/// The loop's thread writes the time, with plain stores, and only while the time is measured. Any thread can read it.
 struct BusyTime: ~Copyable, Sendable {
     /// The busy time in nanoseconds, shifted left by one bit.
     ///

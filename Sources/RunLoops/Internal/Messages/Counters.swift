@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The counts of a loop.
+/// The counters of a loop.
 ///
-/// Only the loop's own thread writes the counts, with plain stores. Any thread can read them.
+/// Only the loop's own thread writes the counters, with plain stores. Any thread can read them.
 struct Counters: ~Copyable, Sendable {
     let passes = Counter()
     let wakeUps = Counter()
@@ -26,7 +26,7 @@ extension Counters {
     var messages: Int { portMessages.value &+ blocks.value }
 }
 
-/// The time of the longest call of a handler, and the place where the handler was made.
+/// The time that the longest handler call took, and the place where that handler was made.
 struct LongestHandler {
     let nanoseconds: Int64
     let origin: SourceLocation

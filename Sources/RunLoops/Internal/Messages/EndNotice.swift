@@ -1,6 +1,6 @@
-/// The end of a thread, and the threads and tasks that wait for it.
+/// The end of a thread, and the threads and tasks that wait for this end.
 final class EndNotice: Sendable {
-    /// The waits; nil after the thread has ended.
+    /// The waits in progress; nil after the thread has ended.
     private let waits = Guarded<[ObjectIdentifier: OneShot<Bool>]?>([:])
 
     /// Ends all waits, and makes every later wait end immediately.

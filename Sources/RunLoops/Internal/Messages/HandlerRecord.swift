@@ -81,7 +81,9 @@ struct HandlerRecord: ~Copyable, Sendable {
         return paused
     }
 
-    /// Records the call again after the run inside it, with its time starting from zero.
+    /// Records the call again after the run inside the call.
+    ///
+    /// The time of the call starts again from zero.
     func resume(_ paused: Paused, nextTimer: Moment) {
         if paused.call.bits == 0 { return }
         write(paused.call.kind, paused.call.line, paused.file, nextTimer)

@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// The part of a loop that every thread may access: the mailbox, and the descriptor that wakes the loop.
+/// The part of a loop that every thread can access: the mailbox, and the descriptor that wakes the loop.
 ///
-/// The handle, with the memory that senders access, can outlive the loop's thread: it exists as long as there is a reference to it.
+/// The handle contains the memory that senders access. It exists as long as there is a reference to it, and so can outlive the
+/// loop's thread.
 final class LoopHandle: Sendable {
     /// The mailbox that senders push onto.
     ///
@@ -33,7 +34,7 @@ final class LoopHandle: Sendable {
     let processorTime = ProcessorTime()
     let handlers = HandlerRecord()
 
-    /// The longest call of a handler; nil unless the program has asked for it.
+    /// The longest call of a handler; nil unless the program has asked for the timing of handlers.
     ///
     /// The loop takes the lock only when it times a handler.
     let longestHandler = Guarded<LongestHandler?>(nil)

@@ -9,9 +9,10 @@ extension Mailbox {
     /// The receiver takes the oldest of several messages first, so the recorder measures how long this message waits.
     ///
     /// If the recorder does not record everything, a sender tries to stamp a message in three cases only: the message can wake the
-    /// receiver; the mailbox is empty, so the receiver takes this message first when it next takes its mail; or the message is a
-    /// 256th message. Each try reads the clock, and sets no stamp within ``stampInterval`` of the last stamp. A busy sender sends
-    /// some 400 messages in that time. So if it tried more often, most tries would read the clock for nothing.
+    /// receiver; the mailbox is empty, so the receiver takes this message first when it next takes its mail; or the number of
+    /// messages sent before this one is a multiple of 256. Each try reads the clock, and sets no stamp within ``stampInterval`` of
+    /// the last stamp. A busy sender sends some 400 messages in that time. So with more tries, most tries would read the clock for
+    /// nothing.
     ///
     /// - Parameters:
     ///   - chain: The messages.
@@ -54,7 +55,7 @@ extension Mailbox.Chain {
         }
     }
 
-    /// Removes stamps from earlier uses of the nodes.
+    /// Removes the stamps that earlier uses of the nodes have left.
     @inline(__always)
     fileprivate func clearStamps() {
         var node = newest

@@ -17,7 +17,7 @@ internal import Synchronization
 struct Mailbox: ~Copyable, Sendable {
     /// The word.
     ///
-    /// It is changed by compare-and-exchange, and once by the exchange that closes the mailbox.
+    /// Every change is a compare-and-exchange, except for the one exchange that closes the mailbox.
     ///
     /// A push is a store with release ordering, and a take is a load with acquire ordering. So the receiver that takes a node sees
     /// all that the sender wrote to it. The exchanges of other pushes in between continue the release sequence.
@@ -25,7 +25,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// Creates an empty mailbox.
     ///
-    /// - Parameter room: The number of nodes that ``pushIfRoom(_:)`` may queue before ``addRoom(_:)``; below 2²⁰.
+    /// - Parameter room: The number of nodes that ``pushIfRoom(_:)`` can queue before ``addRoom(_:)`` gives back room; below 2²⁰.
     init(room: UInt64 = 0) { word = Atomic(Word(room: room).bits) }
 
     /// The outcome of a push.
@@ -48,13 +48,13 @@ struct Mailbox: ~Copyable, Sendable {
         case full
         /// The push is refused because another thread has changed the word in the meantime.
         ///
-        /// The caller loads the word again.
+        /// The caller must load the word again.
         case raced
     }
 
     /// The present word.
     ///
-    /// The value can be outdated immediately; only a successful push onto it confirms it.
+    /// The value can be outdated immediately; only a successful push onto this word confirms it.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
     /// Loads the present word, so that the caller sees the stores that earlier pushes have released.
@@ -148,7 +148,8 @@ struct Mailbox: ~Copyable, Sendable {
                 expected: seen.bits, desired: seen.armed(with: signal).bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
             if exchanged { return true }
-            // The exchange is repeated if only the room has changed, because the receiver would take a failure for mail.
+            // The exchange is repeated if only the room has changed, because the receiver would conclude from a failure that mail
+            // has arrived.
             seen = Word(bits: original)
         }
         return false
@@ -224,7 +225,7 @@ extension Mailbox {
             count = 0
         }
 
-        /// Creates a chain of nodes that are linked already, starting with the newest node.
+        /// Creates a chain of nodes that are already linked, from the newest to the oldest.
         init(newest: Node, count: Int) {
             self.newest = newest
             self.count = count

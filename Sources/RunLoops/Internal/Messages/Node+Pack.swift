@@ -1,8 +1,8 @@
 /// Several messages of one type in one node.
 ///
-/// Messages travel between processors as cache lines, and most of the cost of a message between two busy threads is the number of
-/// cache lines. So messages that are sent together share nodes, each of which contains as many messages as fit. The receiver takes
-/// the messages out one by one, oldest first. The thread that takes the last message owns the node.
+/// Messages travel between processors as cache lines. Between two busy threads, moving cache lines makes up most of the cost of a
+/// message. So messages that are sent together share nodes, each of which contains as many messages as fit. The receiver takes the
+/// messages out one by one, oldest first. The thread that takes the last message owns the node.
 ///
 /// A pack has its own mark. The two bytes behind the mark contain the number of messages that were put in, and the number that were
 /// taken out. When the last message is taken, the node gets the ordinary mark again, which all nodes of a slab have initially.
@@ -19,7 +19,7 @@ extension Node {
             self.index = index
         }
 
-        /// Moves the message out of its slot; each message may be moved only once.
+        /// Moves the message out of its slot; each message must be moved only once.
         @inlinable @inline(__always)
         func move<Message>(_ type: Message.Type) -> Message { node.move(type, at: index) }
     }

@@ -1,8 +1,8 @@
 /// The stamp of a node: the time at which its message was sent, for the flight recorder.
 ///
 /// The stamp is in the last four bytes of the node's second word, which have no other use. Without a recording, only the store of
-/// the node's kind, which covers the whole word, touches them. A node that was sent before a recording began can carry an old
-/// stamp; a snapshot ignores stamps from before its recording.
+/// the node's kind touches these bytes, because this store covers the whole word. A node that was sent before a recording began can
+/// carry an old stamp; a snapshot ignores stamps from before its recording.
 extension Node {
     private static let stampOffset = 12
 

@@ -1,7 +1,7 @@
 /// Nodes with their own memory, instead of a place in a slab, for the messages and notices that a port queues beyond its limit.
 ///
-/// The mailbox does not count them, so they take no room. They have a mark that no node of a slab has, so that senders of single
-/// messages need not write a mark.
+/// The mailbox does not count them, so they take no room. They have a mark that no node of a slab has. So a node of a slab can keep
+/// its initial mark, and the sender of a single message need not write a mark.
 extension Node {
     /// The kind of a node in a port's queue.
     enum Mark: UInt8 {
@@ -13,7 +13,7 @@ extension Node {
         case pack
         /// A message beyond the limit.
         case beyondLimit
-        /// No message: the notice that the last send right was released.
+        /// No message: a notice, which reports that the last send right was released.
         case noSenders
     }
 

@@ -6,7 +6,7 @@
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline
 struct Parcel: Sendable {
-    /// The modes in which the function may run; nil for the common modes.
+    /// The modes in which the function is allowed to run; nil for the common modes.
     let modes: [RunLoop.Mode]?
     let handle: Handle
 

@@ -229,7 +229,7 @@ struct Slab {
 
     func reset() { unsafe header.pointee.remaining.store(Slab.capacity, ordering: .relaxed) }
 
-    /// Releases a number of the slab's nodes.
+    /// Releases the given number of the slab's nodes.
     func finish(_ count: Int) {
         racePoint(.nodesAreReleased)
         let left = unsafe header.pointee.remaining.subtract(count, ordering: .acquiringAndReleasing).newValue

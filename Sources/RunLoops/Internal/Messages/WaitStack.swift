@@ -1,4 +1,4 @@
-/// The waits of other threads and tasks for blocks that are on the stack of a loop's thread, outermost block first.
+/// The waits of other threads and tasks for the blocks that a loop's thread is running, outermost block first.
 ///
 /// > Thread safety: the loop's own thread only.
 final class WaitStack {
@@ -17,7 +17,7 @@ final class WaitStack {
     }
 }
 
-/// A wait for a block that is on the stack of a loop's thread.
+/// A wait for a block that a loop's thread is running.
 protocol RunningWait {
     /// Called when the loop's thread has ended during the block.
     func threadHasEnded()

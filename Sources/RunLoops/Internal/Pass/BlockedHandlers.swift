@@ -45,8 +45,8 @@ struct BlockedHandlers<Key: Hashable> {
     /// - Parameters:
     ///   - looks: The calls that are under way, each with the number of messages that were sent to its loop.
     ///   - now: The time of the inspection.
-    /// - Returns: The calls to report now. A call is reported when it has taken too long, again each time that it has taken twice
-    ///   as long as at its last report, and at its end.
+    /// - Returns: The calls to report now. A call is reported when it has taken too long, then each time that it has taken twice as
+    ///   long as at its last report, and finally at its end.
     mutating func look(_ looks: [Key: (look: HandlerRecord.Look, sequence: UInt64)], now: Moment) -> [Finding]
     {
         let elapsed =

@@ -11,7 +11,7 @@ final class LoopBlocks {
     /// The queue is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let confined = ExclusivityUnchecked(BlockQueue())
 
-    /// The blocks on the stack that other threads wait for.
+    /// The waits of other threads for the blocks that are on the stack.
     let waits = WaitStack()
 
     /// The number of jobs of actors and tasks that are on the stack.
@@ -59,7 +59,7 @@ final class LoopBlocks {
         let end = queue.end
         var releaser = NodeReleaser()
         members.handlers.beginMessages()
-        // The mode is read for each block, because a run inside a block changes it and restores it.
+        // Both arguments are evaluated for each block: `next` rarely reads the mode, and a block can make the mode common.
         while queue.examined < end, budget.spend(),
             let node = queue.next(in: members.currentMode, isCommon: members.modeIsCommon, before: end)
         {
@@ -77,7 +77,8 @@ final class LoopBlocks {
                 // The node stays valid until the releaser is flushed, which happens after the call.
                 releaser.release(node)
                 members.handlers.callForMessage(node.withBlock { $0.origin }, as: .block, node) {
-                    // The objects that the block holds are released inside this call, because their destruction can take long.
+                    // The objects that the block holds are released inside this call, so that the time of their destruction counts
+                    // as the handler's time.
                     node.move(BlockMessage.self).body()
                 }
             case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
@@ -112,12 +113,11 @@ final class LoopBlocks {
         }
     }
 
-    /// Runs the remaining jobs of actors, and moves tasks that only prefer the loop to another executor, because the thread
-    /// ends.
+    /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop, because the thread ends.
     ///
-    /// A job cannot be destroyed, because its task and the tasks that await it would never end. Jobs that are enqueued during the
-    /// call run, too. Tasks that only prefer the loop do not run here, because a task that yields again and again would keep the
-    /// thread from ending.
+    /// A job cannot be destroyed, because then its task and the tasks that await that task would never end. Jobs that are enqueued
+    /// during the call run, too. Tasks that only prefer the loop continue on another executor. On this loop such a task could yield
+    /// again and again, and so keep the thread from ending.
     ///
     /// - Parameter takeMail: Receives the nodes that other threads have sent.
     func runLastJobs(_ takeMail: () -> Void) {

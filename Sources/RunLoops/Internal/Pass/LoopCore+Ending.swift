@@ -12,7 +12,7 @@ extension LoopCore {
 
     /// Refuses new inputs and messages from now on, and releases all objects that the loop holds.
     ///
-    /// Destroying the user's objects can call the loop again, which has ended by then.
+    /// Destroying the user's objects can run code that calls the loop, which has ended by then.
     ///
     /// - Parameter takeCompanions: Removes the objects that other modules keep with the loop, and returns them.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
@@ -56,8 +56,8 @@ extension LoopCore {
 
     /// Closes the descriptors that the loop has opened, after its last handler has returned and its last input has left.
     ///
-    /// They are closed at the end of the thread instead of with the last reference to the loop. A joined ``RunLoopThread`` still
-    /// holds the loop, and the stack of a thread that was cancelled, or that a handler has ended, holds the loop forever.
+    /// They are closed when the thread ends, and not when the last reference to the loop is released. A joined ``RunLoopThread``
+    /// still holds the loop. If the thread was cancelled, or a handler has ended it, the thread's stack holds the loop forever.
     func closeDescriptors() {
         descriptors.close()
         poller.end()

@@ -18,7 +18,7 @@ extension LoopCore {
 
     /// Runs the blocks of the main queue that were queued when the step began.
     ///
-    /// libdispatch has no function that runs only some of them.
+    /// libdispatch has no function that runs only some of the queued blocks.
     ///
     /// - Returns: True if the queue was served.
     func serveMainQueue() -> Bool {

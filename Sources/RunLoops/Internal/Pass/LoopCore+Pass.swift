@@ -37,8 +37,8 @@ extension LoopCore {
         let slice = Recorder.begin(.run, activation.mode.rawValue)
         let result = runUnrecorded(activation)
         Recorder.end(slice, number: result?.rawValue ?? 0)
-        // If a handler has called this run, the handler can continue for a long time. So the recorder must read the clock again
-        // before the next handler.
+        // If a handler has called this run, that handler can go on for a long time after the run. So the recorder must read the
+        // clock again before the next handler.
         members.handlers.beginMessages()
         return result
     }
@@ -67,8 +67,8 @@ extension LoopCore {
         defer { if stopsOuterRun { runs.requests.insert(.stop) } }
         if isFinished && runs.requests.isDisjoint(with: [.stop, .end]) { return nil }
 
-        // The stop is discarded after the exit observers, because every stop that was sent up to here was for this run, even if the
-        // run ended for another reason.
+        // A stop is discarded after the exit observers have been called: every stop that was sent until then was for this run, even
+        // if the run ended for another reason.
         defer { discardStop() }
         observers.notify(.entry)
         defer { observers.notify(.exit) }

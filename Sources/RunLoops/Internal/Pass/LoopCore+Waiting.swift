@@ -140,7 +140,7 @@ extension LoopCore {
                 found = descriptors.readyCount > readyBefore || mainQueueIsReady
                 if found { break }
             }
-            // Each pause takes about as long as the transfer of a cache line, and the word is read before each pause.
+            // Each pause takes about as long as the transfer of a cache line, and the mailbox's word is read before each pause.
             for _ in 0..<16 {
                 racePoint(.spins)
                 if handle.mailbox.current.node != nil {

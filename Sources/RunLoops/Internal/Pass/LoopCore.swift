@@ -60,7 +60,7 @@ final class LoopCore {
         @inline(__always) _modify { yield &state.value.waiting }
     }
 
-    /// The time of the last reading of the clock in this pass.
+    /// The time at which this pass last read the clock.
     var now: Moment {
         @inline(__always) get { state.value.now }
         @inline(__always) set { state.value.now = newValue }
@@ -107,7 +107,7 @@ final class LoopCore {
         lookAgain()
     }
 
-    /// Makes the parts check again all inputs that they set aside because the inputs were not in the running mode.
+    /// Makes the parts check again everything that was set aside because it was not for the running mode.
     func lookAgain() {
         blocks.modesDidChange()
         readyInputs.modesDidChange()

@@ -1,4 +1,4 @@
-/// The end handlers of a loop, and the notice that its thread has ended.
+/// The end handlers of a loop, and the notice of the end of its thread.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopEnding {

@@ -12,7 +12,8 @@ enum LoopRegistry {
 
     /// The contents of the registry.
     ///
-    /// Callers have checked that the process is not a forked child, where the lock can be held forever.
+    /// Every caller has checked that the process is not a forked child. There a thread that exists only in the parent can hold the
+    /// lock forever.
     private static let contents = Guarded(Contents())
 
     /// Adds a new loop.

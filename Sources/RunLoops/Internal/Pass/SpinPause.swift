@@ -14,8 +14,8 @@ struct SpinPause {
     static let longestGap: Int64 = 200_000
     /// The maximum pause, in nanoseconds.
     ///
-    /// Two readings of the clock also lie far apart if the whole process was halted in between. That can be hours, and a pause a
-    /// hundred times as long would last for days.
+    /// Two readings of the clock also lie far apart if the whole process was halted in between. Such a halt can last for hours, and
+    /// a pause that is a hundred times as long would last for days.
     static let longest: Int64 = 10_000_000_000
     private static let pausePerGap: Int64 = 100
 

@@ -21,7 +21,7 @@ final class ThreadStart: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the thread and its loop.
-    ///   - processors: The processors that the thread may use; nil for the processors of the starting thread.
+    ///   - processors: The processors that the thread is allowed to use; nil for the processors of the starting thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of the starting thread.
     ///   - servesProcess: True if the thread serves the whole process. Such a thread has no driver, even if the starting thread has
     ///     one.

@@ -11,7 +11,7 @@ struct Waiting {
     var longestGap = SpinPause.longestGap
     var pause = SpinPause()
     var budget = SpinBudget()
-    /// The moment of the last wake-up, for the gap between two wake-ups.
+    /// The moment of the last wake-up, from which the gap to the next wake-up is measured.
     var lastWork = Moment(nanoseconds: 0)
     /// The moment at which a spinning loop polls its descriptors next.
     ///
@@ -26,7 +26,8 @@ struct Waiting {
     /// The number of loops of the process that are in a run and not asleep.
     static var awakeLoopCount: Int { awakeLoops.load(ordering: .relaxed) }
 
-    /// True if a guest's last pass found no work, so that its observers and its idle work have been called.
+    /// True if the last pass of a guest found no work, so that the observers of ``RunLoop/Activity/beforeWaiting`` have been
+    /// called.
     var guestIsIdle = false
 
     private var isAwake = false
@@ -44,7 +45,7 @@ struct Waiting {
     /// Records that the loop is no longer awake, even if a run has not returned.
     mutating func threadEnds() { if isAwake { runEnds() } }
 
-    /// Checks two successive readings of the clock in a spin for a preemption between them.
+    /// Checks whether the loop was preempted between two successive readings of the clock in a spin.
     ///
     /// - Returns: True if the loop was preempted in between.
     mutating func hasRead(_ now: Moment, after last: Moment) -> Bool {

@@ -1,7 +1,7 @@
 /// The kind of an event of the flight recorder.
 ///
-/// Each event has a place and a number. The comments below tell what they mean for the kinds that are not handlers. The raw values
-/// of handlers are the same as in ``RunLoop/HandlerKind``.
+/// Each event has a place and a number. For the kinds that are not handlers, the comments below say what the place and the number
+/// mean. The raw values of handlers are the same as in ``RunLoop/HandlerKind``.
 enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case block = 1
     case job, timer, manualSource, descriptor, port, observer, delivery, mainQueue, deferredWork, endHandler
@@ -14,7 +14,7 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     /// A sender has found a port full. The event's place is the place where the port was made.
     case fullPort
     /// A thread has waited for another thread. The event's number is 1 if the wait was refused because it would have closed a
-    /// circle.
+    /// circle of waiting threads.
     case wait
     /// A mark that the user has set. The event's place is the text of the mark.
     case mark

@@ -16,7 +16,7 @@ internal import Synchronization
 struct EventRing: Equatable, @unchecked Sendable {
     private let storage: UnsafeMutablePointer<Storage>
 
-    /// The maximum number of nested slices that other threads can read while they are under way.
+    /// The maximum number of nested slices that other threads can read while the slices are under way.
     ///
     /// Slices that are nested deeper are recorded only when they end.
     static let deepest = 16
@@ -215,8 +215,8 @@ struct EventRing: Equatable, @unchecked Sendable {
             if let event { copied.append((index, event)) }
         }
         midway()
-        // The copies come before the load of `reserved`. So if the writer has overwritten an event during its copy, the load finds
-        // the announcement of the event that has replaced it.
+        // The copies come before the load of `reserved`. So if the writer has overwritten an event while that event was being
+        // copied, the load finds the announcement of the event that has replaced it.
         atomicMemoryFence(ordering: .acquiring)
         let reserved = unsafe storage.pointee.reserved.load(ordering: .relaxed)
         let whole = reserved > capacity ? reserved - capacity : 0
@@ -227,7 +227,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     func copyOpen() -> [RecordedEvent] { unsafe storage.pointee.open.copy() }
 }
 
-/// A cache of the numbers of the places that a thread has recorded last.
+/// A cache with the numbers that stand for the places that a thread has recorded last.
 struct PlaceCache {
     private var entries = [(address: UInt, line: UInt32, number: UInt32)](repeating: (0, 0, 0), count: 64)
 

@@ -15,7 +15,7 @@ enum RecordedPlaces {
 
     private struct Table {
         var numbers: [Place: UInt32] = [:]
-        /// The place of each number.
+        /// The places, by number.
         ///
         /// The number 0 stands for all places that have no number of their own.
         var places: [Place] = [.text("an unknown place")]
@@ -23,7 +23,7 @@ enum RecordedPlaces {
 
     static let most = 1 << 16
 
-    /// The table, which a forked child may use, like the recording itself.
+    /// The table, which a forked child can use, like the recording itself.
     private static let table = ForkSafe(Table())
 
     /// Returns the number of a place; a new place gets a new number.

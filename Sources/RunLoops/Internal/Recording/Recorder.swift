@@ -97,7 +97,7 @@ package enum Recorder {
 
     /// Returns the time that has passed since `due`, in units of ``MessageStamp``, clamped to four bytes.
     ///
-    /// The result is 0 if `due` has not passed, and if there is no recording.
+    /// The result is 0 if `due` has not passed, or if there is no recording.
     static func lateness(_ due: Moment) -> UInt32 {
         guard let ring else { return 0 }
         let (late, overflow) = Moment.now().nanoseconds.subtractingReportingOverflow(due.nanoseconds)

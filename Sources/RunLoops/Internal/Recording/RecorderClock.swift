@@ -2,8 +2,8 @@ internal import CThreads
 
 /// The clock of a flight recording.
 ///
-/// Reading the processor's count of cycles takes a third of the time of reading the system's clock. If the count is not steady, and
-/// in a simulation, a recording counts nanoseconds.
+/// Reading the processor's cycle counter takes a third of the time that reading the system's clock takes. A recording counts
+/// nanoseconds instead if the counter is not steady, or in a simulation.
 enum RecorderClock: Sendable {
     case cycles
     case nanoseconds

@@ -2,7 +2,7 @@ internal import CThreads
 internal import Glibc
 internal import Synchronization
 
-/// The flight recording of the process, if there is one, and the rings of all threads in it.
+/// The flight recording of the process, if there is one, and the rings of all threads in that recording.
 ///
 /// > Thread safety: any thread.
 enum Recording {
@@ -40,7 +40,7 @@ enum Recording {
         var condemned: [EventRing] = []
     }
 
-    /// The state, which a forked child may use, because a child without loops can begin its own recording.
+    /// The state, which a forked child can use, because a child without loops can begin its own recording.
     private static let state = ForkSafe(State())
 
     /// The number of the present recording; 0 without a recording.
@@ -91,7 +91,8 @@ enum Recording {
 
     /// Ends the recording that has a given number, and frees its memory.
     ///
-    /// A thread that is writing an event during the call still writes it into its ring, which no thread reads any longer.
+    /// A thread that is writing an event during the call can still write the event into its ring, but no thread reads the ring any
+    /// longer.
     static func end(_ ended: UInt32) {
         state.withLock { state in
             guard let session = state.session, session.generation == ended, session.process == getpid() else {
@@ -167,7 +168,7 @@ enum Recording {
         }
     }
 
-    /// Keeps the events of the calling thread, which ends, if they belong to the present recording; otherwise destroys the ring.
+    /// Keeps the ring of the calling thread, which ends, or destroys the ring if it does not belong to the present recording.
     private static func threadEnds() {
         guard let known = unsafe runloops_thread_events() else { return }
         runloops_thread_set_events(nil)

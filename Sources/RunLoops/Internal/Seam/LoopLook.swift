@@ -2,7 +2,7 @@ internal import Synchronization
 
 // The state of loops and waits, for the inspector.
 
-/// The state of a loop that any thread can read, even while the loop is blocked.
+/// The part of a loop's state that any thread can read, even while the loop is blocked.
 package struct LoopLook: Sendable {
     /// The handler that the loop is calling.
     package struct Call: Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct LoopLook: Sendable {
     package let busySince: Moment?
 }
 
-/// The state of a loop that only its own thread can read.
+/// The part of a loop's state that only the loop's own thread can read.
 package struct LoopDetails: Sendable {
     /// The mode in which the loop was running when it collected the details; nil between runs.
     package let mode: String?
@@ -87,8 +87,8 @@ extension RunLoop {
     /// The loop answers as soon as it serves blocks, in any mode. However often other threads ask while the loop is blocked, only
     /// one block waits in the loop.
     ///
-    /// - Parameter answer: Called on the loop's thread, or with nil if the loop ends first. It is not called if eight later calls are
-    ///   made before the loop answers.
+    /// - Parameter answer: Called on the loop's thread, or with nil if the loop ends first. It is never called if this method is
+    ///   called eight more times before the loop answers.
     package func askForDetails(_ answer: @escaping @Sendable (LoopDetails?) -> Void) {
         let isFirst = objects.questions.withLock { questions in
             questions.append(answer)
@@ -115,9 +115,9 @@ extension RunLoop {
         return details
     }
 
-    /// The waits in progress of all threads that other threads can be waiting for.
+    /// The waits that are in progress.
     ///
-    /// The wait of a thread for which no other thread can wait is not included.
+    /// A wait is not included if no other thread can wait for the waiting thread.
     package static var waits: [WaitLook] {
         let loops = LoopRegistry.loops
         return ThreadWait.graph.withLock { $0.all }.map { wait in
@@ -131,8 +131,8 @@ extension RunLoop {
 
 /// Answers the questions to a loop exactly once.
 ///
-/// The block that answers the questions holds this object. If the loop ends first, it destroys the block and so this object, which
-/// then answers with nil.
+/// The block that answers the questions holds this object. If the loop ends first, the loop destroys the block, and with it this
+/// object, which then answers with nil.
 private final class OpenQuestions: Sendable {
     private let loop: RunLoop
     private let areAnswered = Atomic(false)

@@ -58,7 +58,7 @@ final class LoopObjects: @unchecked Sendable {
         return objects.flatMap(\.parts)
     }
 
-    /// Keeps an object until ``end()``.
+    /// Keeps an object until ``end()`` is called.
     ///
     /// After that, the call does nothing.
     func keepToTheEnd(_ object: any AnyObject & Sendable) { keptToTheEnd.withLock { $0?.append(object) } }

@@ -25,7 +25,7 @@ extension RunLoop {
         objects.shared(key, make)
     }
 
-    /// Keeps an object until the loop has ended and has released all blocks that were sent to it.
+    /// Keeps an object until the loop has ended and has released all blocks that were sent to the loop.
     ///
     /// The object is released on the loop's thread. If the loop has ended already, the object is released immediately, on this
     /// thread.

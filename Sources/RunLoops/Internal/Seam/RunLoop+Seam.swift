@@ -15,7 +15,7 @@ extension RunLoop {
         HandlerCalls(core("RunLoop.handlerCalls", "ask on the thread of the loop").members.handlers)
     }
 
-    /// True after the loop has ended, on the loop's own thread; false on every other thread.
+    /// True if the loop has ended and the calling thread is the loop's own thread; false on every other thread.
     package var hasEnded: Bool { coreIfCurrent?.members.hasEnded ?? false }
 
     /// Ends all current and future runs of the loop.
