@@ -129,7 +129,7 @@ public final class LibrarySource {
         let released = (service, onInvalidation)
         service = nil
         onInvalidation = nil
-        // Leaving the loop can release the last reference.
+        // Leaving the loop can release the last reference to this source.
         withExtendedLifetime(self) { takeApart() }
         released.1?()
         // The closures are released last, when all state is consistent, because destroying an object that they hold can call

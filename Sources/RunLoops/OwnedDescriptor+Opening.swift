@@ -5,7 +5,7 @@ internal import Glibc
 // Each descriptor is close-on-exec from the start, so a program that another thread starts at the same time does not inherit it.
 
 extension OwnedDescriptor {
-    /// Opens a file in memory that has no name in any directory.
+    /// Opens a file that is in memory and has no name in any directory.
     ///
     /// The file is empty or filled with zeros, and exists as long as a process has it open or mapped. Its size can be changed. If a
     /// file becomes shorter, the kernel ends a process that has mapped the file and reads beyond the new end. So seal the size,

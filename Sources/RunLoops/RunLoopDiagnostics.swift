@@ -1,4 +1,4 @@
-/// Reports of events that the package cannot return to a caller, such as packets of another process that a port rejects.
+/// Reports of events that the package cannot return to a caller; for example, a port rejects a packet from another process.
 ///
 /// A report is one line of text. The package writes it to standard error, unless your program sets a handler:
 ///

@@ -13,7 +13,7 @@ internal import CThreads
 /// lock only.
 @safe
 package struct ForkSafe<Value: Sendable>: ~Copyable, @unchecked Sendable {
-    // The property is usable from inlinable code, so that the compiler knows the type of the value in the other modules.
+    // The property is usable from inlinable code, so that the compiler knows the type of the value when it compiles other modules.
     @usableFromInline package let storage: UnsafeMutablePointer<Value>
 
     @inlinable

@@ -30,9 +30,9 @@ package struct Moment: Comparable, Hashable, Sendable {
         return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// Returns the time of the calling thread's driver.
+    /// Returns the time that the calling thread's ``ThreadDriver`` gives, in a simulation.
     ///
-    /// The method is not inlined, so that simulations cost all other callers nothing.
+    /// The method is not inlined, so that it costs nothing outside of simulations.
     @inline(never)
     private static func driven() -> Moment {
         guard let driver = ThreadDriver.current else { preconditionFailure("the thread has a driver") }
@@ -62,7 +62,7 @@ package struct Moment: Comparable, Hashable, Sendable {
 private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {
-    /// Makes the first whole nanosecond that is not before an instant, so that a timer set to it is never early.
+    /// Makes the moment at the first whole nanosecond that is not before an instant, so that a timer is never early.
     package init(_ instant: ContinuousClock.Instant) {
         self.init(nanoseconds: epoch.duration(to: instant).nanosecondsRoundedUp)
     }

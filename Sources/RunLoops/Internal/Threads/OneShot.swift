@@ -117,11 +117,11 @@ package final class OneShot<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - deadline: The time at which `timedOut` is decided.
-    ///   - timedOut: The value that is decided at the deadline, unless the value is decided or the decision is claimed before.
-    ///   - cancelled: The value that is decided if the task is cancelled, under the same condition.
+    ///   - timedOut: The value for the case that the deadline passes before a thread has decided the value or claimed the decision.
+    ///   - cancelled: The value for the case that the task is cancelled before a thread has done so.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Starts the work that decides the value. It is called once, after the task has begun to wait, but not if the task
-    ///     was cancelled before. A value that `begin` decides is returned even if the deadline has passed.
+    ///   - begin: Starts the work that decides the value. It is called once, after the task has begun to wait; if the task was
+    ///     cancelled before, it is not called. A value that `begin` decides is returned even if the deadline has passed.
     /// - Returns: The value.
     package func value(
         before deadline: Moment, timedOut: Value, cancelled: Value,
