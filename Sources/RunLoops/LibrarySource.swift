@@ -36,7 +36,8 @@ public final class LibrarySource {
     let origin: SourceLocation
     /// The mutable state; `LibrarySource+Serving` declares its parts.
     ///
-    /// The state is stored without exclusivity checks because each report reads and writes it; see ``ExclusivityUnchecked``.
+    /// The state is stored without exclusivity checks, because the source reads and writes the state for each report; see
+    /// ``ExclusivityUnchecked``.
     let state = ExclusivityUnchecked(State())
 
     /// Makes a source that is in no loop yet, and watches nothing.

@@ -11,13 +11,13 @@ package final class ServedInput: SignalledInput {
     private let loop: LoopCore
     /// The descriptor source through which the loop watches the input's descriptor, in the same modes as the input.
     let watch: DescriptorSource
-    /// The state is stored without exclusivity checks because each message accesses it; see ``ExclusivityUnchecked``.
+    /// The state is stored without exclusivity checks because the loop accesses it for each message; see ``ExclusivityUnchecked``.
     private let state = ExclusivityUnchecked(State())
 
     private struct State {
         var membership = Membership()
         /// The object that enters the loop's queue of ready inputs on behalf of the input; nil before the input joins its first
-        /// mode, and after it has left the loop.
+        /// mode, and after the input has left the loop.
         var signal: ReadyNode?
         var server: (any InputServer)?
     }
@@ -108,7 +108,7 @@ package protocol InputServer: Inspected {
     /// Serves the messages or descriptors that are ready.
     ///
     /// - Parameters:
-    ///   - mode: The mode that runs.
+    ///   - mode: The mode that the loop runs in.
     ///   - budget: The remaining budget of this pass. Call `spend` before each message.
     /// - Returns: The outcome.
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served

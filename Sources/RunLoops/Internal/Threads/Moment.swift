@@ -1,7 +1,7 @@
 internal import CLibEvent
 internal import Glibc
 
-/// A point in time on the clock of every wait in this library: nanoseconds of `CLOCK_BOOTTIME`.
+/// A point in time, in nanoseconds of `CLOCK_BOOTTIME`, the clock that every wait in this library uses.
 ///
 /// `ContinuousClock` reads the same clock on Linux, and the kernel timer uses it, so an instant means the same to the caller, to
 /// the loop and to the kernel. A moment takes eight bytes, and comparing two moments compares two integers. A
@@ -12,8 +12,8 @@ package struct Moment: Comparable, Hashable, Sendable {
 
     /// A moment that is later than every other moment, and never comes.
     ///
-    /// The property is computed: if another thread of the parent were initializing a constant during a fork, the child would hang
-    /// when it reads the constant.
+    /// The property is computed, because a stored constant is initialized at its first use. If one thread initialized the constant
+    /// while another thread forks, the child would hang when it reads the constant.
     package static var never: Moment { Moment(nanoseconds: .max) }
 
     @inlinable

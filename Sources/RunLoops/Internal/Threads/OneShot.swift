@@ -111,9 +111,9 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Suspends the task until the value is decided, and takes the value.
     ///
-    /// The method is isolated to the caller's actor. The isolation is a parameter because the closures below are isolated only to
-    /// an actor that they capture. Without the capture they would begin on threads of the default executor. The task would also
-    /// have to return to such a thread when it continues, because it then passes through these closures again.
+    /// The method is isolated to the caller's actor. The isolation is a parameter because the closures in the body are isolated
+    /// only to an actor that they capture. Without the capture they would begin on threads of the default executor. The task would
+    /// also have to return to such a thread when it continues, because it then passes through these closures again.
     ///
     /// - Parameters:
     ///   - deadline: The time at which `timedOut` is decided.
@@ -153,9 +153,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Stores the waiter.
+    /// Stores the waiter, unless the value has been decided.
     ///
-    /// - Returns: False if the value has been decided. The waiter is then not woken.
+    /// - Returns: False if the value has been decided. The waiter is then not stored, so it would not be woken.
     private func attach(_ waiter: Waiter) -> Bool {
         contents.withLock { contents in
             if contents.isDecided { return false }

@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Glibc
 
-/// The work at the end of each thread for which the package keeps objects.
+/// The release of the objects that the package keeps for a thread, when the thread ends.
 ///
 /// The parts of the package that keep objects are in folders that use this folder, so this type cannot call them by name. Each part
 /// registers the function that releases its objects. This type defines only the order of the parts.
@@ -17,7 +17,7 @@ enum ThreadEnd {
         case loop
         /// The port sets that the thread serves.
         case portSets
-        /// The slabs from which the thread takes nodes.
+        /// The thread's slabs: the memory from which the thread takes the nodes of its messages.
         case slabs
         /// The recorded events of the thread.
         ///

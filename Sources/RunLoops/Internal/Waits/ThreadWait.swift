@@ -84,7 +84,7 @@ package final class ThreadWait: Sendable {
         return targets + (source?.targets() ?? [])
     }
 
-    /// Returns the wait targets that the calling thread holds while it calls observers.
+    /// The source of the targets that the calling thread holds while it calls observers.
     ///
     /// The module that calls observers sets this.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)

@@ -66,7 +66,7 @@ struct WaitGraph {
         return nil
     }
 
-    /// A wait that the search has reached, and the position of the wait that led there.
+    /// A wait that the search has reached, and the position of the wait from which the search has reached it.
     private struct Reached {
         let wait: ThreadWait
         let previous: Int
