@@ -46,7 +46,7 @@ extension OwnedDescriptor {
 
     /// Opens an event descriptor: a counter that is readable while it is not 0.
     ///
-    /// A write of eight bytes, a number in the machine's byte order, adds to the counter. A read of eight bytes returns the counter
+    /// A write of eight bytes adds a number, in the machine's byte order, to the counter. A read of eight bytes returns the counter
     /// and sets it to 0. The descriptor is close-on-exec, and calls on it block: see ``setNonBlocking(_:)``. To wake a loop of this
     /// package, use a ``Port`` or a block instead.
     ///

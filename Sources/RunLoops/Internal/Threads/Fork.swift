@@ -8,7 +8,7 @@ internal import CThreads
 /// byte only when a flight recorder begins or ends. A ``Guarded`` value checks only before it waits for its lock, and a
 /// ``ForkSafe`` value need not check.
 package enum Fork {
-    /// Marks the children that this process forks from now on.
+    /// Marks every child that this process forks from now on, so that ``isChild`` is true there.
     ///
     /// Each new loop calls this. If a process forks before it has a loop, neither the process nor its child is affected.
     package static func watch() throws(SystemError) {

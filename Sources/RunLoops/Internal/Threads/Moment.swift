@@ -13,7 +13,7 @@ package struct Moment: Comparable, Hashable, Sendable {
     /// A moment that is later than every other moment, and never comes.
     ///
     /// The property is computed, because a stored constant is initialized at its first use. If one thread initialized the constant
-    /// while another thread forks, the child would hang when it reads the constant.
+    /// while another thread forked, the child would hang when it reads the constant.
     package static var never: Moment { Moment(nanoseconds: .max) }
 
     @inlinable

@@ -12,7 +12,7 @@ package final class ThreadDriver: Sendable {
     package enum Place {
         /// In a run of its loop, nested in `depth` outer runs.
         case sleep(depth: Int)
-        /// At a gate, for another thread.
+        /// At a ``ThreadGate``, until another thread opens the gate.
         case gate
     }
 
