@@ -1,5 +1,5 @@
 extension LibrarySource {
-    /// A descriptor of a library that is ready.
+    /// A ready descriptor of a library.
     ///
     /// > Thread safety: a value.
     public struct Report: Hashable, Sendable {

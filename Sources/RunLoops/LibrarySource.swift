@@ -36,7 +36,8 @@ public final class LibrarySource {
     let origin: SourceLocation
     /// The mutable state; `LibrarySource+Serving` declares its parts.
     ///
-    /// The state is stored without exclusivity checks because each report reads and writes it; see ``ExclusivityUnchecked``.
+    /// The state is stored without exclusivity checks, because the source reads and writes the state for each report; see
+    /// ``ExclusivityUnchecked``.
     let state = ExclusivityUnchecked(State())
 
     /// Makes a source that is in no loop yet, and watches nothing.
@@ -129,7 +130,7 @@ public final class LibrarySource {
         let released = (service, onInvalidation)
         service = nil
         onInvalidation = nil
-        // Leaving the loop can release the last reference.
+        // Leaving the loop can release the last reference to this source.
         withExtendedLifetime(self) { takeApart() }
         released.1?()
         // The closures are released last, when all state is consistent, because destroying an object that they hold can call

@@ -111,7 +111,7 @@ public final class ManualSource: Sendable {
         var keepsModeAlive: Bool { true }
         var step: SignalledStep { .manualSources }
 
-        /// Arms the bell for the next signal, or marks the input as ready if a signal has arrived before.
+        /// Arms the source's ``Doorbell`` for the next signal, or marks the input as ready if a signal has arrived before.
         func arm(in loop: ReadyInputs) {
             guard let signal, !hasBeenArmed else { return }
             hasBeenArmed = true
@@ -136,7 +136,7 @@ public final class ManualSource: Sendable {
         }
 
         func didLeave(_ loop: LoopMembers) {
-            // If a signal has reached the loop and was not served, the bell still contains it.
+            // If a signal has reached the loop and was not served, the bell still contains the signal.
             if let node = source.bell.disarm() { _ = ReadyNode.takeRetained(node) }
             signal?.input = nil
             signal = nil

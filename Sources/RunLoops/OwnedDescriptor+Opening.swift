@@ -5,7 +5,7 @@ internal import Glibc
 // Each descriptor is close-on-exec from the start, so a program that another thread starts at the same time does not inherit it.
 
 extension OwnedDescriptor {
-    /// Opens a file in memory that has no name in any directory.
+    /// Opens a file that is in memory and has no name in any directory.
     ///
     /// The file is empty or filled with zeros, and exists as long as a process has it open or mapped. Its size can be changed. If a
     /// file becomes shorter, the kernel ends a process that has mapped the file and reads beyond the new end. So seal the size,
@@ -46,7 +46,7 @@ extension OwnedDescriptor {
 
     /// Opens an event descriptor: a counter that is readable while it is not 0.
     ///
-    /// A write of eight bytes, a number in the machine's byte order, adds to the counter. A read of eight bytes returns the counter
+    /// A write of eight bytes adds a number, in the machine's byte order, to the counter. A read of eight bytes returns the counter
     /// and sets it to 0. The descriptor is close-on-exec, and calls on it block: see ``setNonBlocking(_:)``. To wake a loop of this
     /// package, use a ``Port`` or a block instead.
     ///

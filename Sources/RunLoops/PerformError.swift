@@ -1,7 +1,7 @@
 /// The reason for which a wait for another thread's loop ended without a result.
 ///
-/// If you waited for a block, the block has not started and will not start. The exception is ``loopEnded(_:)``: the block may have
-/// started, and may itself have ended the thread. If you waited for the observers of a notification of the module Notifications,
+/// If you waited for a block, the block has not started and will not start. The exception is ``loopEnded(_:)``: the block can have
+/// started, and can itself have ended the thread. If you waited for the observers of a notification of the module Notifications,
 /// the notification has been posted, whatever the error: only the wait has ended.
 ///
 /// > Thread safety: a value.

@@ -59,7 +59,7 @@ extension Port {
 
     /// Adds a handler that this thread's loop calls, once, when a message can be sent without waiting.
     ///
-    /// Sending does not wait if the port has room and no other sender waits for it, or if the port has ended. If this is true
+    /// Sending does not wait if the port has room and no other sender waits for room, or if the port has ended. If this is true
     /// already, the handler is called soon. Use this method in a handler that finds the port full and must not block its loop: stop
     /// reading from the connection that the messages come from, and resume in the handler.
     ///

@@ -62,7 +62,8 @@ extension Port {
 
     /// The number of answers that arrived too late.
     ///
-    /// These are the answers to requests through this port and its rights whose requester no longer waited.
+    /// An answer is too late if the requester no longer waits for it. The number includes the answers to requests that were sent
+    /// through this port and to those that were sent through its send rights.
     ///
     /// > Thread safety: any thread; the value can change at any moment.
     public var lateReplyCount: Int { core.lateReplyCount }

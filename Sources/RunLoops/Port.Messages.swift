@@ -15,7 +15,7 @@ extension Port {
     /// The messages of a port, in the order in which they were sent.
     ///
     /// A port has one receiver at a time. If the port is in a loop, in a set or in another iteration, beginning an iteration ends
-    /// the program with a message, and so does adding a port to a loop or a set while it is iterated over.
+    /// the program with a message. During an iteration, adding the port to a loop or a set ends the program with a message, too.
     ///
     /// Cancelling the task ends the iteration at the next call of `next()`, and loses no message: all messages that were not
     /// received stay in the port, for its next receiver. The sequence and its iterators hold the port.

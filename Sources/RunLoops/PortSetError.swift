@@ -1,4 +1,4 @@
-/// The reason for which receiving from a port set has no result.
+/// The reason for which a call of ``PortSet/receive(before:)`` has no result.
 ///
 /// > Thread safety: a value.
 public enum PortSetError: Error, Hashable, Sendable {

@@ -10,7 +10,7 @@
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// The process may already have ended, if no code has waited for it yet. The handler is called once, and the source is invalid from
+/// The process can have ended already, if no code has waited for it yet. The handler is called once, and the source is invalid from
 /// then on.
 ///
 /// > Thread safety: one thread; after the source is added, the thread of its loop.

@@ -14,8 +14,8 @@ extension RunLoop: SerialExecutor {
     /// which the thread sent them; the priority of a task does not matter. While an actor's job runs, no other actor's job runs: if
     /// the job runs the loop, that run serves everything except such jobs.
     ///
-    /// Jobs that wait when the loop's thread ends run before the end. If a job is enqueued later, the program ends: the thread that
-    /// the actor relies on no longer exists, and if the job were discarded, its task would wait for ever.
+    /// If jobs wait when the loop's thread ends, the loop runs them first. If a job is enqueued later, the program ends: the thread
+    /// that the actor relies on no longer exists, and if the job were discarded, its task would wait for ever.
     ///
     /// - Parameter job: The job.
     /// - Precondition: The loop's thread has not ended.

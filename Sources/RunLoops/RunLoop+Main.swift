@@ -45,7 +45,7 @@ extension RunLoop {
 
     // MARK: - The main thread
 
-    /// Installs the main loop on the main thread, or ends the loop if that thread was given away.
+    /// Installs the main loop on the main thread, or ends the loop if the program gave that thread away and it cannot run the loop.
     ///
     /// The first thread that asks for the main loop calls this once.
     func meetMainThread() {

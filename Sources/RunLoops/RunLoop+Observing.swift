@@ -13,7 +13,7 @@ extension RunLoop {
         return LoopRegistry.loops
     }
 
-    /// The amount of work from other threads that the loop has not begun.
+    /// The amount of work that other threads have sent to the loop, and that the loop has not begun.
     ///
     /// Each block, job and delivery counts as one, in any mode. Each port or source that has become ready since the loop last
     /// looked for work from other threads also counts as one; for the messages of a port, see ``Port/count``. A growing number is

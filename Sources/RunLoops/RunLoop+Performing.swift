@@ -125,8 +125,8 @@ extension RunLoop {
         }
         Fork.check("RunLoop.perform")
         if core.members.hasEnded { return false }
-        // On the loop's own thread, the block is appended without an atomic operation. The mail is taken before that, so that
-        // blocks that other threads have already sent run first.
+        // On the loop's own thread, the block is appended without an atomic operation. Before that, the loop empties its mailbox,
+        // so that blocks that other threads have already sent run first.
         core.takeMail()
         core.blocks.appendHere(node)
         return true

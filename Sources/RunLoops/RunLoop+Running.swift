@@ -137,7 +137,7 @@ extension RunLoop {
     public func stop() {
         Fork.check("RunLoop.stop")
         // On the loop's own thread the stop takes effect at once. If it were sent through the handle instead, it could merge with a
-        // stop from another thread that the loop has not received yet. It could then end a run that begins in between.
+        // stop from another thread that the loop has not received yet. The merged stop could then end a run that begins in between.
         if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { handle.request(.stop) }
     }
 

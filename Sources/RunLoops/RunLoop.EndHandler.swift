@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// A handle for cancelling a handler that a loop's thread calls when it ends.
+    /// A handle for cancelling an end handler, which a loop's thread calls when the thread ends.
     ///
     /// ``RunLoop/addEndHandler(_:)`` returns the handle. The loop holds the handler, so you do not need to keep the handle.
     ///

@@ -1,7 +1,7 @@
 internal import CEventBase
 
 extension RunLoop {
-    /// A loop that another main loop of its thread serves, such as GLib's main loop, or your own epoll loop.
+    /// A run loop that is served by another main loop of its thread, such as GLib's main loop or your own epoll loop.
     ///
     /// A thread can wait in only one loop. If it waits in a foreign main loop, the *host*, that loop serves the thread's run loop
     /// as its *guest*: the host watches one descriptor, and calls two methods. The guest's timers, ports, sources and blocks are
@@ -84,7 +84,7 @@ extension RunLoop {
 
         /// Finds the host's epoll set, which watches the guest's descriptor at the time of the call.
         ///
-        /// This is for a host that has no function that returns its epoll set. If several epoll sets watch the descriptor, the call
+        /// Use this if the host has no function that returns its epoll set. If several epoll sets watch the descriptor, the call
         /// returns any of them.
         ///
         /// - Returns: The epoll set, which belongs to the host.

@@ -12,7 +12,7 @@ extension RunLoop {
     public struct Mode: RawRepresentable, Hashable, Sendable {
         /// The name.
         ///
-        /// The two constants have the same names as in Foundation.
+        /// The names of ``default`` and ``common`` are the same as in Foundation.
         public let rawValue: String
 
         /// Makes the mode with a name.

@@ -28,7 +28,7 @@ extension RunLoop {
         var membership = Membership()
         /// The sequence number of the observer's last addition to a loop.
         fileprivate(set) var addition: UInt64 = 0
-        /// The observers of the loop that the observer is in; nil while the observer is in no loop.
+        /// The list of all observers of this observer's loop; nil while this observer is in no loop.
         fileprivate var list: LoopObservers?
         private var handler: ((Observer, Activity) -> Void)?
         private var isNotifying = false

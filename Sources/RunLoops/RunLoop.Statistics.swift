@@ -3,8 +3,8 @@ internal import Synchronization
 extension RunLoop {
     /// The counts of a loop since it was made.
     ///
-    /// The counts are always on: each count costs the loop a plain store. The counts are read one after another while the loop
-    /// runs, so they do not all show the same moment.
+    /// The loop always counts, which costs it a plain store for each count. The counts are read one after another while the loop
+    /// runs, so two counts can show different moments.
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {

@@ -141,8 +141,8 @@ public final class RunLoop: Sendable {
     static func endCurrent() -> EndNotice? {
         // In a forked child the loop is not taken apart, because that would change the parent's kernel objects.
         guard !Fork.isChild, let known = unsafe runloops_thread_loop() else { return nil }
-        // Safe: it takes over the reference of `install`. The slot is not cleared until the loop has released all objects, because
-        // a deinit can use the current loop.
+        // Safe: this takes over the reference that `install` stored. The slot is not cleared until the loop has released all
+        // objects, because a deinit can use the current loop.
         let loop = unsafe Unmanaged<RunLoop>.fromOpaque(known).takeRetainedValue()
         unsafe loop.ownCore?.blocks.requireNoJobOnStack()
         unsafe loop.ownCore?.prepareEnd()
@@ -151,7 +151,7 @@ public final class RunLoop: Sendable {
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end(loop.objects.takeCompanions)
         loop.objects.end()
-        // The objects that were destroyed in the steps above can have enqueued jobs when they were destroyed.
+        // Objects that the steps above have destroyed can have enqueued jobs in their deinit.
         unsafe loop.ownCore?.runLastJobs()
         loop.handle.processorTime.end()
         runloops_thread_set_loop(nil)
@@ -169,7 +169,7 @@ public final class RunLoop: Sendable {
     /// - Throws: The error of the body, or ``SystemError`` if the kernel refuses another loop.
     package static func withAnotherLoop<Result>(_ body: (RunLoop) throws -> Result) throws -> Result {
         let loop = try RunLoop(isMain: false)
-        // Safe: this function keeps the slot's reference, and stores it again when the other loop has left the slot.
+        // Safe: this function keeps the reference from the slot, and stores it there again when the other loop has left the slot.
         let outer = unsafe runloops_thread_loop()
         runloops_thread_set_loop(nil)
         loop.install()
@@ -240,8 +240,8 @@ public final class RunLoop: Sendable {
     /// Returns the loop's core, for a member that may only be used on the loop's thread.
     ///
     /// - Parameters:
-    ///   - member: The member, for the message.
-    ///   - instead: The advice for the caller, for the message.
+    ///   - member: The name of the member, for the message that ends the program on another thread.
+    ///   - instead: The advice to the caller in that message.
     /// - Returns: The core.
     func core(_ member: StaticString, _ instead: StaticString) -> LoopCore {
         Fork.check(member)

@@ -1,4 +1,4 @@
-/// Reports of events that the package cannot return to a caller, such as packets of another process that a port rejects.
+/// Reports of events that the package cannot return to a caller; for example, a port rejects a packet from another process.
 ///
 /// A report is one line of text. The package writes it to standard error, unless your program sets a handler:
 ///
@@ -22,8 +22,9 @@ public enum RunLoopDiagnostics: Sendable {
     /// Your handler of the reports; nil if they are written to standard error.
     ///
     /// The handler is called with each line, without a line break, on a separate thread: one line at a time, in order, and never on
-    /// your threads. The handler may block, take any time, use loops and ports, and set this property. Reports that it causes wait
-    /// in the queue behind the other lines. All signals are blocked on its thread. While the handler runs, further lines wait.
+    /// your threads. The handler may block, take any time, use loops and ports, and set this property. If the handler causes a
+    /// report, the report is queued behind the other lines. All signals are blocked on the handler's thread. While the handler
+    /// runs, further lines wait.
     ///
     /// You can set the property at any time. Each line goes to the handler that is set when the line leaves the queue. When the
     /// setter returns, a call of the previous handler can still be running. To discard all reports, set a handler that does

@@ -1,5 +1,5 @@
 extension RunLoopWatchdog {
-    /// A handler that blocks its loop, as the watchdog's thread observes it.
+    /// A handler that blocks its loop, as the watchdog's thread has observed the handler.
     ///
     /// > Thread safety: a value.
     public struct Report: Sendable {

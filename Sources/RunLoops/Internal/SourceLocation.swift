@@ -9,19 +9,21 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
         self.line = UInt32(truncatingIfNeeded: line)
     }
 
-    /// The place of every job of Swift concurrency, because a job has no place of its own.
+    /// The place that is recorded for every job of Swift concurrency, because a job has no place of its own.
     static var job: SourceLocation { SourceLocation("a job of a task or an actor", 0) }
 
-    /// The place of every delivery of a notification until its observer is called; then the place of the notification is recorded.
+    /// The place that is recorded for every delivery of a notification, until the observer is called.
+    ///
+    /// From then on, the place of the notification is recorded.
     static var delivery: SourceLocation { SourceLocation("the delivery of a notification", 0) }
 
-    /// The place of every block of the main dispatch queue, because a block has no place of its own.
+    /// The place that is recorded for every block of the main dispatch queue, because a block has no place of its own.
     static var mainQueue: SourceLocation { SourceLocation("DispatchQueue.main", 0) }
 
-    /// The place of deferred work, which can come from many places.
+    /// The place that is recorded for deferred work, which can come from many places.
     static var deferredWork: SourceLocation { SourceLocation("a notification queue", 0) }
 
-    /// The place of every end handler of a thread.
+    /// The place that is recorded for every handler that is called at the end of a thread.
     static var endHandler: SourceLocation { SourceLocation("the end of a thread", 0) }
 
     package var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }

@@ -9,15 +9,15 @@
 /// > Thread safety: the loop's own thread only.
 package final class ServedInput: SignalledInput {
     private let loop: LoopCore
-    /// The source that represents the input among the loop's descriptors, in the same modes.
+    /// The descriptor source through which the loop watches the input's descriptor, in the same modes as the input.
     let watch: DescriptorSource
-    /// The state is stored without exclusivity checks because each message accesses it; see ``ExclusivityUnchecked``.
+    /// The state is stored without exclusivity checks because the loop accesses it for each message; see ``ExclusivityUnchecked``.
     private let state = ExclusivityUnchecked(State())
 
     private struct State {
         var membership = Membership()
         /// The object that enters the loop's queue of ready inputs on behalf of the input; nil before the input joins its first
-        /// mode, and after it has left the loop.
+        /// mode, and after the input has left the loop.
         var signal: ReadyNode?
         var server: (any InputServer)?
     }
@@ -88,7 +88,7 @@ package final class ServedInput: SignalledInput {
         if let signal = state.value.signal { loop.readyInputs.becameReady(signal) }
     }
 
-    /// Calls a user's handler, and times, watches or records the call if the program has asked for it.
+    /// Calls a user's handler, and measures, watches or records the call if the program has asked for that.
     ///
     /// - Parameters:
     ///   - origin: The place in the user's code where the handler was passed in.
@@ -108,14 +108,15 @@ package protocol InputServer: Inspected {
     /// Serves the messages or descriptors that are ready.
     ///
     /// - Parameters:
-    ///   - mode: The mode that runs.
+    ///   - mode: The mode that the loop runs in.
     ///   - budget: The remaining budget of this pass. Call `spend` before each message.
     /// - Returns: The outcome.
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served
 
     /// Called when the input has left its last mode, or its loop ends.
     ///
-    /// The input has released the server before this call. If the input joins a loop again, this is called again when it leaves.
+    /// The input has released the server before this call. If the input joins a loop again, the method is called again when the
+    /// input leaves that loop.
     func didLeaveLoop()
 }
 

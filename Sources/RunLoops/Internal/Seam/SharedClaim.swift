@@ -1,6 +1,6 @@
 /// A claim that is an object of its own, separate from the port or connection that it belongs to.
 ///
-/// So code can keep the claim, and compare it with other claims, without keeping its owner alive.
+/// So code can keep the claim, and compare it with other claims, without keeping the port or the connection alive.
 ///
 /// > Thread safety: any thread.
 package final class SharedClaim: Sendable {
@@ -8,7 +8,7 @@ package final class SharedClaim: Sendable {
 
     package init() {}
 
-    /// Takes the claim for a loop, and returns true if the loop has it now.
+    /// Takes the claim for a loop, and returns true if the loop has the claim now.
     package func take(for loop: RunLoop) -> Bool { claim.take(for: loop.handle) }
 
     /// The loop of the calling thread, if that loop has the claim.

@@ -9,7 +9,7 @@ package enum DetachedThread {
     /// - Parameters:
     ///   - name: The name of the thread. The system keeps the first 15 bytes, whole characters only.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
-    ///   - blocksSignals: True if the thread blocks all signals, because signals are for the program's own threads.
+    ///   - blocksSignals: True if the thread blocks all signals, so that only the program's own threads receive them.
     ///   - main: The function that the thread runs.
     /// - Throws: `SystemError` if the system refuses the stack size or the thread.
     package static func start(
@@ -28,7 +28,7 @@ package enum DetachedThread {
                 isTooLarge ? EINVAL : unsafe pthread_attr_setstacksize(&attributes, padded / page * page)
             if code != 0 { throw SystemError(call: "pthread_attr_setstacksize", code: code) }
         }
-        // Safe: the new thread takes the reference over, or this function releases it if there is no thread.
+        // Safe: the new thread takes over the reference. If no thread was started, this function releases the reference.
         let argument = unsafe Unmanaged.passRetained(Main(systemName(name), main))
         var thread = pthread_t()
         let code =
@@ -47,7 +47,7 @@ package enum DetachedThread {
 
     /// Calls `body`, and blocks all signals on the calling thread during the call.
     ///
-    /// A thread that `body` starts inherits the mask.
+    /// A thread that `body` starts inherits this, and so blocks all signals, too.
     private static func withSignalsBlocked(_ body: () -> CInt) -> CInt {
         var all = sigset_t()
         var before = sigset_t()
@@ -88,8 +88,8 @@ package enum DetachedThread {
 
 /// The entry of every thread that the package starts.
 ///
-/// This is a separate function. A closure written in code that is isolated to an actor would be isolated to that actor, too, and
-/// Swift would check this isolation on the new thread.
+/// This is a function and not a closure. If code that is isolated to an actor contained the closure, the closure would be isolated
+/// to that actor, too, and Swift would check this isolation on the new thread.
 private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
     // Safe: this takes over the reference of `start`.

@@ -1,4 +1,4 @@
-/// A value that one thread at a time accesses, without the run-time exclusivity checks of class properties.
+/// A value that only one thread at a time accesses, stored without the run-time exclusivity checks of class properties.
 ///
 /// Swift checks each change of a class property for another access that is still under way. Each check takes about 7 ns, and a
 /// message would need several checks. Here exclusivity holds by construction: only short operations that call no handler change the

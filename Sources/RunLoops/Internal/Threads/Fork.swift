@@ -3,12 +3,12 @@ internal import CThreads
 /// Refuses the use of loops in a child that was forked by a process with loops.
 ///
 /// The child has only one thread, the thread that forked. So no other loop runs there, and a lock that another thread held is never
-/// unlocked. The child also shares the kernel's objects with the parent, which loses each event that the child takes from them. So
-/// every public member that uses a loop calls this check first. The check costs one load of a byte, which the parent writes only
-/// when a flight recorder begins or ends. A ``Guarded`` value checks only before it waits for its lock, and a ``ForkSafe`` value
-/// need not check.
+/// unlocked. The child also shares the kernel's objects with the parent: if the child took an event from them, the parent would
+/// lose the event. So every public member that uses a loop calls this check first. The check loads one byte. The parent writes this
+/// byte only when a flight recorder begins or ends. A ``Guarded`` value checks only before it waits for its lock, and a
+/// ``ForkSafe`` value need not check.
 package enum Fork {
-    /// Marks the children that this process forks from now on.
+    /// Marks every child that this process forks from now on, so that ``isChild`` is true there.
     ///
     /// Each new loop calls this. If a process forks before it has a loop, neither the process nor its child is affected.
     package static func watch() throws(SystemError) {
@@ -26,7 +26,7 @@ package enum Fork {
         if runloops_process_flags() != 0 { look(member) }
     }
 
-    /// Does the same as ``check(_:)``, for a caller that has already loaded the flags of the process and found one set.
+    /// Does the same as ``check(_:)``, for a caller that has loaded the flags of the process and found that a flag is set.
     ///
     /// A set flag can also mean that a flight recorder records. In that case this function does nothing.
     @inline(__always)

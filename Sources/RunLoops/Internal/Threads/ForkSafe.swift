@@ -1,6 +1,6 @@
 internal import CThreads
 
-/// A value behind a lock that is free in a forked child, where the value is consistent.
+/// A value behind a lock that a forked child can use, too: there, the lock is free and the value is consistent.
 ///
 /// This is for the few values that a child may use. The child has one thread, and a lock that another thread of the parent held at
 /// the fork would never be unlocked there. So every fork takes these locks first. All values share a few locks, which lie on
@@ -13,7 +13,7 @@ internal import CThreads
 /// lock only.
 @safe
 package struct ForkSafe<Value: Sendable>: ~Copyable, @unchecked Sendable {
-    // The property is usable from inlinable code, so that the compiler knows the type of the value in the other modules.
+    // The property is usable from inlinable code, so that the compiler knows the type of the value when it compiles other modules.
     @usableFromInline package let storage: UnsafeMutablePointer<Value>
 
     @inlinable

@@ -6,15 +6,15 @@ package import Glibc
 /// itself writes the word of the `Mutex`. The thread sanitizer cannot observe that write, and reports the guarded accesses as
 /// races. The pthread mutex costs the same, and also inherits priorities: see ``InheritingMutex``.
 ///
-/// Locks are leaves: the body calls no handler, and as a rule makes no system call and takes no other lock. Comments give the
-/// reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
+/// Locks are leaves: the body calls no handler, and usually makes no system call and takes no other lock. Comments give the reasons
+/// for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
 /// ``MessagePortCore/Registration``, and the graph of all waits, ``ThreadWait/graph``.
 ///
 /// `@safe`: the memory belongs to this value from `init` to `deinit`, and the address of the mutex never changes. `@unchecked
 /// Sendable`: the value is accessed under the lock only.
 @safe
 package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
-    // The properties are usable from inlinable code, so that the compiler knows the type of the value in the other modules.
+    // The properties are usable from inlinable code, so that the compiler knows their types when it compiles other modules.
     @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline package let storage: UnsafeMutablePointer<Value>
 

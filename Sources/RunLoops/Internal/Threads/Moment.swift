@@ -1,7 +1,7 @@
 internal import CLibEvent
 internal import Glibc
 
-/// A point in time on the clock of every wait in this library: nanoseconds of `CLOCK_BOOTTIME`.
+/// A point in time, in nanoseconds of `CLOCK_BOOTTIME`, the clock that every wait in this library uses.
 ///
 /// `ContinuousClock` reads the same clock on Linux, and the kernel timer uses it, so an instant means the same to the caller, to
 /// the loop and to the kernel. A moment takes eight bytes, and comparing two moments compares two integers. A
@@ -12,8 +12,8 @@ package struct Moment: Comparable, Hashable, Sendable {
 
     /// A moment that is later than every other moment, and never comes.
     ///
-    /// The property is computed: if another thread of the parent were initializing a constant during a fork, the child would hang
-    /// when it reads the constant.
+    /// The property is computed, because a stored constant is initialized at its first use. If one thread initialized the constant
+    /// while another thread forked, the child would hang when it reads the constant.
     package static var never: Moment { Moment(nanoseconds: .max) }
 
     @inlinable
@@ -30,9 +30,9 @@ package struct Moment: Comparable, Hashable, Sendable {
         return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// Returns the time of the calling thread's driver.
+    /// Returns the time that the calling thread's ``ThreadDriver`` gives, in a simulation.
     ///
-    /// The method is not inlined, so that simulations cost all other callers nothing.
+    /// The method is not inlined, so that it costs nothing outside of simulations.
     @inline(never)
     private static func driven() -> Moment {
         guard let driver = ThreadDriver.current else { preconditionFailure("the thread has a driver") }
@@ -62,7 +62,7 @@ package struct Moment: Comparable, Hashable, Sendable {
 private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {
-    /// Makes the first whole nanosecond that is not before an instant, so that a timer set to it is never early.
+    /// Makes the moment at the first whole nanosecond that is not before an instant, so that a timer is never early.
     package init(_ instant: ContinuousClock.Instant) {
         self.init(nanoseconds: epoch.duration(to: instant).nanosecondsRoundedUp)
     }

@@ -111,17 +111,17 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Suspends the task until the value is decided, and takes the value.
     ///
-    /// The method is isolated to the caller's actor. The isolation is a parameter because the closures below are isolated only to
-    /// an actor that they capture. Without the capture they would begin on threads of the default executor. The task would also
-    /// have to return to such a thread when it continues, because it then passes through these closures again.
+    /// The method is isolated to the caller's actor. The isolation is a parameter because the closures in the body are isolated
+    /// only to an actor that they capture. Without the capture they would begin on threads of the default executor. The task would
+    /// also have to return to such a thread when it continues, because it then passes through these closures again.
     ///
     /// - Parameters:
     ///   - deadline: The time at which `timedOut` is decided.
-    ///   - timedOut: The value that is decided at the deadline, unless the value is decided or the decision is claimed before.
-    ///   - cancelled: The value that is decided if the task is cancelled, under the same condition.
+    ///   - timedOut: The value for the case that the deadline passes before a thread has decided the value or claimed the decision.
+    ///   - cancelled: The value for the case that the task is cancelled before a thread has done so.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Starts the work that decides the value. It is called once, after the task has begun to wait, but not if the task
-    ///     was cancelled before. A value that `begin` decides is returned even if the deadline has passed.
+    ///   - begin: Starts the work that decides the value. It is called once, after the task has begun to wait; if the task was
+    ///     cancelled before, it is not called. A value that `begin` decides is returned even if the deadline has passed.
     /// - Returns: The value.
     package func value(
         before deadline: Moment, timedOut: Value, cancelled: Value,
@@ -153,9 +153,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Stores the waiter.
+    /// Stores the waiter, unless the value has been decided.
     ///
-    /// - Returns: False if the value has been decided. The waiter is then not woken.
+    /// - Returns: False if the value has been decided. The waiter is then not stored, so it would not be woken.
     private func attach(_ waiter: Waiter) -> Bool {
         contents.withLock { contents in
             if contents.isDecided { return false }

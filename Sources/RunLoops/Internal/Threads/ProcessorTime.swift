@@ -12,10 +12,12 @@ struct ProcessorTime: ~Copyable, Sendable {
     /// The processor time of the thread at its end, in nanoseconds; -1 until then.
     private let final = Atomic<Int64>(-1)
 
-    /// Makes the calling thread the thread whose time this value reads.
+    /// Sets the calling thread as the thread whose processor time this value reads.
     func begin() { thread.store(runloops_thread_id(), ordering: .relaxed) }
 
-    /// Stores the processor time of the calling thread, which ends: its ID can soon belong to another thread.
+    /// Stores the processor time of the calling thread, which is about to end.
+    ///
+    /// When the thread has ended, its time can no longer be read by its ID: the system can give the ID to another thread.
     func end() { final.store(ProcessorTime.read(CLOCK_THREAD_CPUTIME_ID) ?? 0, ordering: .relaxed) }
 
     /// The processor time until now, or until ``end()``, in nanoseconds; 0 before the first call of `begin()`.

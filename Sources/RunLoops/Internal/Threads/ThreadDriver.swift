@@ -3,7 +3,7 @@ internal import CThreads
 /// A replacement for the clock and for sleep on one thread, so that a simulation decides when time passes and which thread runs.
 ///
 /// A thread with a driver reads the time from the driver, calls the driver instead of a sleep or wait, and makes a driver for each
-/// thread that it starts. A thread without a driver only loads one word each time that it reads the clock or is about to sleep.
+/// thread that it starts. For a thread without a driver, each reading of the clock and each sleep costs one more load of a word.
 ///
 /// > Thread safety: each closure is called on the thread of the driver. There is one exception: if that thread could not be
 /// > started, ``threadEnds`` is called on the thread that tried to start it.
@@ -12,7 +12,7 @@ package final class ThreadDriver: Sendable {
     package enum Place {
         /// In a run of its loop, nested in `depth` outer runs.
         case sleep(depth: Int)
-        /// At a gate, for another thread.
+        /// At a ``ThreadGate``, until another thread opens the gate.
         case gate
     }
 
@@ -28,13 +28,13 @@ package final class ThreadDriver: Sendable {
     let makeThread: @Sendable (String) -> ThreadDriver
     /// Called when the thread has started.
     ///
-    /// The closure blocks until the thread may continue.
+    /// The closure blocks until the simulation allows the thread to continue.
     let threadBegins: @Sendable () -> Void
     /// Called on the thread when its loop exists, before the loop first runs.
     ///
     /// During the call, ``RunLoop/existing`` returns the loop.
     let loopBegins: @Sendable () -> Void
-    /// Called when the thread ends, or could not be started.
+    /// Called when the thread ends, or if the thread could not be started.
     let threadEnds: @Sendable () -> Void
 
     package init(
@@ -60,7 +60,7 @@ package final class ThreadDriver: Sendable {
     /// The driver of the calling thread, if it has one.
     @inline(__always)
     package static var current: ThreadDriver? {
-        // Safe: the slot holds the reference of `begin`, and only this thread clears the slot.
+        // Safe: the slot holds the reference that `begin` stored, and only this thread clears the slot.
         guard let known = unsafe runloops_thread_driver() else { return nil }
         return unsafe Unmanaged<ThreadDriver>.fromOpaque(known).takeUnretainedValue()
     }
@@ -73,7 +73,7 @@ package final class ThreadDriver: Sendable {
 
     /// Stops driving the calling thread.
     package func end() {
-        // Safe: this takes over the reference of `begin`.
+        // Safe: this takes over the reference that `begin` stored.
         guard let known = unsafe runloops_thread_driver() else { return }
         runloops_thread_set_driver(nil)
         threadEnds()

@@ -1,10 +1,10 @@
 internal import CThreads
 internal import Glibc
 
-/// The work at the end of each thread for which the package keeps objects.
+/// The release of the objects that the package keeps for a thread, when the thread ends.
 ///
-/// The parts of the package that keep objects are in folders above this folder. Each part registers the function that releases its
-/// objects, and this type defines only the order of the parts.
+/// The parts of the package that keep objects are in folders that use this folder, so this type cannot call them by name. Each part
+/// registers the function that releases its objects. This type defines only the order of the parts.
 enum ThreadEnd {
     /// A part of the package that keeps objects for a thread.
     ///
@@ -17,7 +17,7 @@ enum ThreadEnd {
         case loop
         /// The port sets that the thread serves.
         case portSets
-        /// The slabs from which the thread takes nodes.
+        /// The thread's slabs: the memory from which the thread takes the nodes of its messages.
         case slabs
         /// The recorded events of the thread.
         ///
@@ -27,7 +27,7 @@ enum ThreadEnd {
 
     /// Releases a part's objects for the calling thread.
     ///
-    /// The result is a function to call after all parts have released their objects, or nil.
+    /// The result is a function that is called after all parts have released their objects; nil if there is no such function.
     typealias Release = @Sendable () -> (() -> Void)?
 
     private static let releases = ForkSafe<[Part: Release]>([:])
@@ -38,7 +38,8 @@ enum ThreadEnd {
     ///
     /// - Parameters:
     ///   - part: The part that keeps objects for the calling thread.
-    ///   - release: Releases the objects, for this and every other thread.
+    ///   - release: Releases the part's objects for the thread that calls it. The function that is registered first for a part is
+    ///     called by every thread that ends.
     static func watch(_ part: Part, _ release: @escaping Release) {
         releases.withLock { releases in if releases[part] == nil { releases[part] = release } }
         // Any value but null makes the destructor run. If a destructor of other code uses a loop after this destructor has run,
@@ -54,8 +55,8 @@ enum ThreadEnd {
         return key
     }()
 
-    /// Releases all objects that the package keeps for the calling thread, and then calls the functions that the parts have
-    /// returned.
+    /// Releases all objects that the package keeps for the calling thread, and then calls the functions that the ``Release``
+    /// functions have returned.
     static func run() {
         // In a forked child, these objects belong to the parent, and locks that other threads held can stay locked for ever.
         if Fork.isChild { return }

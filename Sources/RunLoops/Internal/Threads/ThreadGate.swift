@@ -1,7 +1,7 @@
 internal import CLibEvent
 internal import Glibc
 
-/// A gate that threads wait at until another thread opens it.
+/// A gate at which threads wait until another thread opens the gate.
 ///
 /// An open gate stays open.
 ///
@@ -25,7 +25,7 @@ package final class ThreadGate: @unchecked Sendable {
     }
 
     deinit {
-        // Safe: no thread waits, because each waiting thread holds a reference.
+        // Safe: no thread waits at the gate, because a waiting thread holds a reference to the gate.
         unsafe pthread_cond_destroy(condition)
         unsafe condition.deallocate()
         unsafe InheritingMutex.destroy(mutex)

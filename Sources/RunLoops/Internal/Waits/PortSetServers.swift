@@ -3,13 +3,13 @@ internal import Synchronization
 
 /// The threads that serve port sets, for the search for circles of waits.
 ///
-/// A thread that blocks in a wait receives nothing from its sets until the wait is over. So every thread that waits for a port of
-/// such a set waits for the thread that serves the set.
+/// A thread that blocks in a wait receives nothing from its sets until the wait is over. So if a thread waits for a port that is in
+/// a set, the thread waits for the thread that serves the set.
 enum PortSetServers {
     /// The identifier of the serving thread of each set.
     private static let servers = Guarded<[UInt: UInt]>([:])
 
-    /// The identifier of the calling thread, which is never reused for another thread.
+    /// The identifier of the calling thread; no other thread ever has the same identifier.
     static var thread: UInt { UInt(runloops_thread_number()) }
 
     /// The identifier of the calling thread; nil if the thread has never served a set.

@@ -1,10 +1,10 @@
 internal import CThreads
 
-/// One wait of a thread for other threads, as long as it lasts.
+/// The record of one wait of a thread for other threads.
 ///
-/// The wait is created on the thread that is about to block. It records the targets that the thread holds, which cannot change
-/// while the thread is blocked. The targets that the thread waits for can change, and so can the thread that serves a port set, so
-/// each search for a circle reads both again.
+/// The record is created on the thread that is about to block. It contains the targets that the thread holds, because they cannot
+/// change while the thread is blocked. The targets that the thread waits for can change, and another thread can begin to serve a
+/// port set. So each search for a circle calls ``stillWaitsFor`` again.
 ///
 /// > Thread safety: ``begin()``, ``beginOrBreakCircle()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
@@ -29,8 +29,8 @@ package final class ThreadWait: Sendable {
 
     /// All waits of the process.
     ///
-    /// Threads take the lock when they are about to block and when they continue. The threads that serve their requests never take
-    /// the lock.
+    /// A thread takes the lock when it is about to block, and when it continues. Threads never take the lock to serve the requests
+    /// of waiting threads.
     static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
@@ -40,10 +40,10 @@ package final class ThreadWait: Sendable {
     ///   - fileID: The file of the call.
     ///   - line: The line of the call.
     ///   - endsByItself: True if there is a deadline after which the thread continues in any case.
-    ///   - refuse: Ends the wait with an error, if it is not over. It returns true if it has ended the wait, which then has no
-    ///     targets. It is called on another thread.
-    ///   - targets: Returns the targets that the thread still waits for. It is called under the lock of all waits. So it takes only
-    ///     locks that no thread holds while that thread begins or ends a wait, and calls no code of the user.
+    ///   - refuse: Ends the wait with an error, if the wait is not over. The closure is called on another thread. It returns true
+    ///     if it has ended the wait; the wait then has no targets.
+    ///   - targets: Returns the targets that the thread still waits for. The closure is called under the lock of all waits. So it
+    ///     calls no code of the user, and takes no lock that a thread holds while that thread begins or ends a wait.
     package convenience init(
         in operation: StaticString, fileID: StaticString, line: Int, endsByItself: Bool = false,
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
@@ -84,7 +84,7 @@ package final class ThreadWait: Sendable {
         return targets + (source?.targets() ?? [])
     }
 
-    /// Returns the wait targets that the calling thread holds while it calls observers.
+    /// The source of the targets that the calling thread holds while it calls observers.
     ///
     /// The module that calls observers sets this.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)
@@ -116,7 +116,7 @@ package final class ThreadWait: Sendable {
         var tried: [ObjectIdentifier] = []
         while let circle = enter() {
             let refused = circle.indices.dropFirst().first { index in
-                // The circle starts with the refused wait, so that its error names that wait first.
+                // The refused wait gets the circle that begins with itself, so that its error names this wait first.
                 circle[index].refuse(WaitCircle(Array(circle[index...] + circle[..<index])))
             }
             if refused != nil { continue }

@@ -1,8 +1,8 @@
 /// The graph of waits among the threads that block in this library.
 ///
-/// A thread that is about to block checks for a circle: a thread that it would wait for can already be waiting for it, directly or
-/// through other threads. The thread enters its own wait under the same lock. So if several threads close one circle at the same
-/// moment, the last of them finds the circle, and does not enter its wait.
+/// Before a thread A blocks, it checks for a circle: a thread B that A would wait for can already be waiting for A, directly or
+/// through other threads. If there is no circle, A enters its own wait, under the same lock as the check. So if several threads
+/// close one circle at the same moment, the last of them finds the circle, and does not enter its wait.
 ///
 /// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
@@ -66,7 +66,7 @@ struct WaitGraph {
         return nil
     }
 
-    /// A wait that the search has reached, and the position of the wait that led there.
+    /// A wait that the search has reached, and the position of the wait from which the search has reached it.
     private struct Reached {
         let wait: ThreadWait
         let previous: Int

@@ -15,7 +15,8 @@ package enum WaitTarget: Hashable, Sendable {
 
     /// The main loop serves the waiting thread's request, or ends.
     ///
-    /// The main loop is a separate target because another thread can create it before the main thread has used it.
+    /// The main loop is a separate target because the main thread holds this target even before it has used its loop. At that time,
+    /// another thread can already have created the main loop, and wait for it.
     case mainLoop
 
     /// A call of an observation returns.
@@ -25,7 +26,7 @@ package enum WaitTarget: Hashable, Sendable {
     /// The number is the identity of the observation.
     case call(UInt)
 
-    /// Returns the target of a wait until calls of an observation have returned.
+    /// Returns the target for a wait that ends when the calls of an observation have returned.
     ///
     /// - Parameter observation: The object that identifies the observation in a thread's records of calls.
     /// - Returns: The target.
@@ -36,7 +37,8 @@ package enum WaitTarget: Hashable, Sendable {
 
 /// A source of the targets that the calling thread holds.
 ///
-/// It is a separate type, because an optional function is wrapped once more each time it is read behind a lock.
+/// This is a separate type because Swift wraps an optional function in one more closure each time the function is read behind a
+/// lock.
 package struct WaitTargetSource: Sendable {
     let targets: @Sendable () -> [WaitTarget]
 
