@@ -1,6 +1,6 @@
 internal import CSecureStreams
 
-// The classes that own objects of OpenSSL. Each frees its object when it is destroyed.
+// The classes that own objects of OpenSSL. Each instance frees its OpenSSL object when the instance is destroyed.
 
 /// An identity in OpenSSL.
 ///
