@@ -147,8 +147,8 @@ public final class Listener {
 
     /// Closes the socket, and permanently removes the listener from its loop.
     ///
-    /// After that, none of the listener's handlers is called. Connections that were accepted stay open. The kernel resets those
-    /// in the backlog, unless a duplicate of the socket is still open, in this process or another. Calling it again does
+    /// After that, none of the listener's handlers is called. Connections that were accepted stay open. The kernel resets the
+    /// connections in the backlog, unless a duplicate of the socket is still open, in this process or another. A second call does
     /// nothing.
     public func invalidate() {
         requireOwnThread("Listener.invalidate")
