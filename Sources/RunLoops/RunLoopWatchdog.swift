@@ -74,7 +74,7 @@ private final class Watch: Sendable {
     /// Only the watchdog's thread calls this.
     func begin(_ threshold: Int64) {
         let own = RunLoop.current
-        // This loop sleeps at once, because no sender needs a quick answer.
+        // This loop sleeps as soon as it has nothing to do, because no sender needs a quick answer.
         own.waitPolicy = .park
         let interval = max(threshold / 4, Watch.shortestInterval)
         var blocked = BlockedHandlers<RunLoop>(threshold: threshold, interval: interval)

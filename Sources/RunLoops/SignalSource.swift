@@ -1,6 +1,6 @@
 /// Calls a handler on its loop's thread when the process has received a POSIX signal.
 ///
-/// From its creation until it is invalidated or destroyed, a source owns its signal. During that time the signal has no other
+/// A source owns its signal from its creation until it is invalidated or destroyed. During that time the signal has no other
 /// effect, no matter which threads block it and when they were started. Signals that arrive while no loop serves the source are
 /// stored.
 ///

@@ -126,9 +126,9 @@ public final class Listener {
 
     /// Opens a second descriptor of the socket, from which another process can create a listener.
     ///
-    /// Both listeners accept from the same backlog. While one of the two descriptors is open, connections are refused only if
-    /// the backlog is full. After this call, no listener removes the file of a Unix socket. The next listener that is opened at
-    /// the path replaces it.
+    /// Both listeners accept from the same backlog. While one of the two descriptors is open, connections are refused only if the
+    /// backlog is full. After this call, no listener removes the file of a Unix socket. The next listener that is opened at the
+    /// path replaces the file.
     ///
     /// - Returns: The second descriptor.
     /// - Throws: ``/RunLoops/SystemError`` if the process may open no more descriptors.

@@ -2,7 +2,7 @@
     internal import RunLoops
     internal import Streams
 
-    /// The actor that holds the listener of a service, on the listener's loop.
+    /// The actor that holds the listener of a service, and runs on the listener's loop.
     actor ListenerHost {
         nonisolated let loop: RunLoop
         private let mode: RunLoop.Mode

@@ -67,7 +67,7 @@ extension Connection {
     func settleWhenAdded() { state.isUnsettled = false }
 
     func settleAtPassEnd() {
-        // The connection may have been served, and so settled, since it was scheduled.
+        // Since the connection was scheduled, it can have been served, and serving settles it.
         if !state.isUnsettled { return }
         state.isUnsettled = false
         _ = settle(streams?.now ?? .now())
