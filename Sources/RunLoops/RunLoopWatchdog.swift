@@ -9,11 +9,12 @@ internal import Synchronization
 /// let watchdog = try RunLoopWatchdog(threshold: .milliseconds(200)) { report in log(report) }
 /// ```
 ///
-/// A call is reported when it has lasted for the threshold, again whenever it has lasted twice as long as at the previous report,
-/// and when it has returned. The report arrives up to half the threshold later, and the watchdog can miss a call that lasts between
-/// 1 and 1.5 times the threshold. The reason is that the loops do not read the clock. Instead, the watchdog inspects them four
-/// times within the threshold, but at most once in a tenth of a millisecond. If a pass was under way when the watchdog
-/// began, the watchdog can also miss the pass's calls, except those of inputs that were added after it began.
+/// The watchdog reports a call when the call has lasted for the threshold. It reports that call again each time that the call has
+/// lasted twice as long as at the previous report, and once more when the call has returned. Each report arrives up to half the
+/// threshold later, and the watchdog can miss a call that lasts between 1 and 1.5 times the threshold. The reason is that the loops
+/// do not read the clock. Instead, the watchdog inspects the loops four times within the threshold, but at most once in a tenth of
+/// a millisecond. The watchdog can also miss the calls of a pass that was under way when the watchdog began, except calls of inputs
+/// that were added after the watchdog began.
 ///
 /// Without a watchdog, the loops do no additional work. With a watchdog, each call of a handler costs its loop a few plain stores.
 ///
@@ -54,7 +55,7 @@ public final class RunLoopWatchdog: Sendable {
     /// Releasing the last reference to the watchdog does the same. No new report is made, but a call of the report handler that is
     /// under way continues. A second call does nothing.
     public func stop() {
-        // In a forked child the thread does not exist, and in the parent it continues.
+        // In a forked child, the watchdog's thread does not exist. In the parent, that thread continues.
         if Fork.isChild || watch.isStopped.exchange(true, ordering: .relaxed) { return }
         LoopRegistry.endWatching()
         thread.stop()
@@ -73,7 +74,7 @@ private final class Watch: Sendable {
     /// Only the watchdog's thread calls this.
     func begin(_ threshold: Int64) {
         let own = RunLoop.current
-        // This loop sleeps at once, because no sender needs a quick answer.
+        // This loop sleeps as soon as it has nothing to do, because no sender needs a quick answer.
         own.waitPolicy = .park
         let interval = max(threshold / 4, Watch.shortestInterval)
         var blocked = BlockedHandlers<RunLoop>(threshold: threshold, interval: interval)

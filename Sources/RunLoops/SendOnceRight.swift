@@ -2,7 +2,7 @@
 ///
 /// Sending consumes the right. It never waits, not even if the port is full, because room for the message was reserved when the
 /// right was made. If the right is destroyed unused, it sends the message that it was made with. So the receiver gets exactly one
-/// message from each right, in its ordinary handler, after all messages that were sent before.
+/// message from each right. The receiver's ordinary handler gets that message, after all messages that were sent before.
 ///
 /// ```swift
 /// let answers = Port<Answer>()
@@ -12,7 +12,7 @@
 ///
 /// A right does not keep its port alive: after the port has ended, sending throws.
 ///
-/// > Thread safety: a value with one owner, which may pass the value to any thread.
+/// > Thread safety: a value with one owner. The owner is allowed to pass the value to any thread.
 public struct SendOnceRight<Message: Sendable>: ~Copyable, Sendable {
     @usableFromInline let core: PortCore
 

@@ -1,8 +1,8 @@
-/// A right to send to a port, which counts the rights to it.
+/// A right to send to a port; the port counts its send rights.
 ///
-/// All copies are one right, which ends when the last copy is destroyed. A right does not keep its port alive: after the port has
-/// ended, sending throws. The receiver can set a handler that is called when the last right has ended: ``Port/onNoSenders(_:)``.
-/// <doc:Ports> describes rights.
+/// All copies of a right are one right. It ends when the last copy is destroyed. A right does not keep its port alive: after the
+/// port has ended, sending throws. The receiver can set a handler that is called when the last right has ended:
+/// ``Port/onNoSenders(_:)``. <doc:Ports> describes rights.
 ///
 /// ```swift
 /// let orders = Port<Order>()
@@ -30,7 +30,7 @@ public struct SendRight<Message: Sendable>: Sendable {
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
     /// - Throws: ``PortSendError``, which returns the unsent message, if the port has ended, or if the wait for room would never
-    ///   end because the receiver's thread is this thread or waits for it.
+    ///   end because the receiver's thread is this thread or waits for this thread.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -49,7 +49,7 @@ public struct SendRight<Message: Sendable>: Sendable {
     ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
     /// - Throws: ``PortSendError``, which returns the unsent message, if the deadline passed, if the port has ended, or if the wait
-    ///   for room would never end because the receiver's thread is this thread or waits for it.
+    ///   for room would never end because the receiver's thread is this thread or waits for this thread.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -60,16 +60,18 @@ public struct SendRight<Message: Sendable>: Sendable {
         try share.core.post(message, before: deadline)
     }
 
-    /// Sends messages in order, several at a time if there is room, which is cheaper than one by one.
+    /// Sends messages in order, several at a time if there is room.
+    ///
+    /// That is cheaper than to send the messages one by one.
     ///
     /// This is the same as the blocking `send(contentsOf:before:)` of ``Port``.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
+    ///   - messages: The messages. The collection is iterated once. Each of its messages is either sent or contained in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, if the port has ended, or if the
-    ///   wait for room would never end because the receiver's thread is this thread or waits for it. All messages before the unsent
-    ///   messages were sent.
+    ///   wait for room would never end because the receiver's thread is this thread or waits for this thread. All messages before
+    ///   the unsent messages were sent.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable

@@ -7,8 +7,8 @@ extension SignalSource {
     /// Only the write fails, with `EPIPE`. Call this once, when the program starts, if it writes to pipes or sockets directly or
     /// through C libraries. A second call does nothing.
     ///
-    /// If the signal has a handler, of a ``SignalSource`` or of other code, the call changes nothing: the signal does not end the
-    /// process as long as it has the handler.
+    /// If the signal has a handler, of a ``SignalSource`` or of other code, the call changes nothing. As long as that handler is
+    /// set, the signal does not end the process.
     ///
     /// Programs that this process starts inherit the ignored signal. If a program needs the default action, restore it with
     /// `posix_spawnattr_setsigdefault` when you call `posix_spawn`.

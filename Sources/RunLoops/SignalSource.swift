@@ -71,7 +71,8 @@ public final class SignalSource {
         caught = nil
         let released = handler
         handler = nil
-        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
+        // The handler is released last, when all state is consistent: an object that the handler holds can call the source when the
+        // object is destroyed.
         withExtendedLifetime(released) {}
     }
 
@@ -79,8 +80,9 @@ public final class SignalSource {
     ///
     /// The loop calls this again for the next signal.
     ///
-    /// - Returns: False if no signal is recorded. This happens if a thread has accepted the pending signal since the loop polled
-    ///   the descriptor, and has not recorded it yet. The descriptor becomes ready again when the thread has recorded the signal.
+    /// - Returns: False if no signal is recorded. This happens if a thread has accepted the pending signal after the loop polled
+    ///   the descriptor, but has not recorded the signal yet. The descriptor becomes ready again when the thread has recorded the
+    ///   signal.
     private func serve() -> Bool {
         guard let handler, let arrival = caught?.next() else { return false }
         handler(self, arrival)

@@ -1,4 +1,4 @@
-/// The reason for which a signal source could not be made.
+/// The reason that a signal source could not be made.
 ///
 /// > Thread safety: a value.
 public enum SignalSourceError: Error, Hashable, Sendable {

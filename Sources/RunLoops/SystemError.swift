@@ -44,7 +44,7 @@ public struct SystemError: Error, Hashable, Sendable {
 extension SystemError: CustomStringConvertible {
     /// The error in words, as in `eventfd: Too many open files (24)`.
     ///
-    /// The text contains the origin, if it is known, the call, the system's text for the code, and the code.
+    /// The text contains the origin (if it is known), the call, the system's text for the code, and the code.
     public var description: String {
         let words = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer -> String in
             // Safe: the function writes at most `count` bytes into the local buffer, zero-terminated.

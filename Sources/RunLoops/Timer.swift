@@ -120,7 +120,7 @@ public final class Timer {
         unsafe dated = input
     }
 
-    /// Returns the next fire date of a timer whose date is set now.
+    /// Returns the next fire date of a timer whose date is being set.
     ///
     /// If the date of a repeating timer has passed, this is the latest date of the timer's grid that is not in the future.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
@@ -186,7 +186,7 @@ public final class Timer {
         handler = nil
         loop?.remove(self)
         unsafe dated?.loopHasEnded()
-        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
+        // The handler is released last, when all state is consistent: an object that it held can call the timer in its `deinit`.
         withExtendedLifetime(released) {}
     }
 }

@@ -1,6 +1,6 @@
 /// Threads that would wait for each other for ever, and the call in which each thread waits.
 ///
-/// ``PerformError/circle(_:)`` and ``RequestError/circle(_:)`` contain the circle. Its description is made for logs.
+/// ``PerformError/circle(_:)`` and ``RequestError/circle(_:)`` contain the circle. The description of the circle is meant for logs.
 ///
 /// > Thread safety: a value.
 public struct WaitCircle: Hashable, Sendable {

@@ -52,18 +52,18 @@
             host = ListenerHost(listener, on: loop, mode, handler, onShutdown)
         }
 
-        /// Accepts connections until the service group shuts down, and then waits until they have ended.
+        /// Accepts connections until the service group shuts down, and then waits until the connections have ended.
         ///
         /// If the task is cancelled, the listener is closed and the method returns; the connections continue until other code ends
-        /// them. It also returns when the loop's thread ends. A service runs once.
+        /// them. The method also returns when the loop's thread ends. A service runs once.
         ///
         /// - Throws: `SystemError` if the kernel refuses to watch the socket; `PerformError` if the loop's thread has ended, or if
         ///   the task was cancelled before the listener began to accept.
         public func run() async throws {
             let end = OneShot<Void>()
             let (loop, host) = (host.loop, host)
-            // This closes the listener after a cancellation. The cancellation ends the wait below, but its block may still add the
-            // listener to the loop after that. The listener is then closed, too.
+            // This closes the listener after a cancellation. The cancellation ends the call of `performAndWait` below, but the
+            // block of that call can still add the listener to the loop afterwards. In that case, too, this closes the listener.
             defer { loop.perform { host.assumeIsolated { $0.close() } } }
             try await loop.performAndWait { try host.assumeIsolated { try $0.start(endingWith: end) } }
             await withGracefulShutdownHandler {

@@ -3,7 +3,7 @@
     public import RunLoops
 
     extension FlightRecorder {
-        /// Logs a warning each time that a handler of any loop returns and took longer than a threshold.
+        /// Logs a warning each time that a handler, on any loop, returns and has taken longer than a threshold.
         ///
         /// ```swift
         /// try recorder.logSlowHandlers(over: .milliseconds(100), to: logger) { snapshot in
@@ -11,7 +11,8 @@
         /// }
         /// ```
         ///
-        /// Slow handlers are found in the same way as by ``/RunLoops/FlightRecorder/onSlowHandler(over:_:)``, at the same cost.
+        /// This method finds slow handlers in the same way as ``/RunLoops/FlightRecorder/onSlowHandler(over:_:)``, and at the same
+        /// cost.
         ///
         /// - Parameters:
         ///   - threshold: The time that a handler may take; more than zero.

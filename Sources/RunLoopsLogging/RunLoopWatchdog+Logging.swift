@@ -5,9 +5,9 @@
     extension RunLoopWatchdog {
         /// Starts a watchdog that logs its reports.
         ///
-        /// A handler that blocks its loop is logged as a warning. If it still blocks the loop after twice the time of the previous
-        /// report, that is logged as an error. Its return is logged as a notice. Each of these has
-        /// ``RunLoops/RunLoopWatchdog/Report/metadata``.
+        /// A handler that blocks its loop is logged as a warning. If the handler still blocks the loop after twice the time of the
+        /// previous report, it is logged again, as an error. The return of the handler is logged as a notice. Each log entry has
+        /// the ``RunLoops/RunLoopWatchdog/Report/metadata`` of its report.
         ///
         /// - Parameters:
         ///   - threshold: The time that a handler may take; more than zero.
@@ -39,7 +39,7 @@
         /// | `made-at` | the place where the handler was made: file identifier and line |
         /// | `milliseconds` | the time for which the watchdog has seen the call |
         /// | `arrivals` | the number of times that other threads have given work to the loop meanwhile |
-        /// | `timer-delay-milliseconds` | the time for which a timer of the loop has been due, if one has |
+        /// | `timer-delay-milliseconds` | the time for which a timer of the loop has been due; only if a timer is due |
         public var metadata: Logger.Metadata {
             var metadata: Logger.Metadata = [
                 "run-loop": "\(loop.name)", "thread": "\(threadID)", "handler": "\(handler)",

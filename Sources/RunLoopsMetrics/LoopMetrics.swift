@@ -32,9 +32,9 @@
     /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made; that of
     /// a kind is the kind of handler, in words. Metrics with the same labels are added up.
     ///
-    /// The timers come from the recorder, so they contain only what it records: of many short handlers, only a sample. The busy
-    /// time is known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector` is active, and blocked loops only while a
-    /// watchdog or an inspector is active.
+    /// The timer metrics come from the recorder, so they contain only the calls that the recorder records. Of many short calls, the
+    /// recorder records only a sample. The busy time is known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector`
+    /// is active, and blocked loops only while a watchdog or an inspector is active.
     ///
     /// > Thread safety: any thread.
     public final class LoopMetrics: Sendable {
@@ -47,8 +47,8 @@
         ///
         /// - Parameters:
         ///   - interval: The time between two updates; more than zero.
-        ///   - recorder: The flight recorder of the process, for the timers; nil to report no timers. The metrics hold the
-        ///     recorder.
+        ///   - recorder: The flight recorder of the process, for the timer metrics; nil to report no timer metrics. This object
+        ///     holds the recorder.
         ///   - factory: The factory of the metrics; by default, the one that was bootstrapped.
         /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop.
         public init(
@@ -68,10 +68,10 @@
 
         /// Reports the current counts, and returns when they are reported.
         ///
-        /// Use this in tests, and for a metrics system that asks for its values. An update waits up to a tenth of a second for
-        /// loops that do not answer. After ``stop()``, this does nothing.
+        /// Use this in tests, or when the metrics system asks for the values. An update waits up to a tenth of a second for loops
+        /// that do not answer. After ``stop()``, this does nothing.
         ///
-        /// > Thread safety: any thread; it blocks. A loop whose handler makes this call counts as one that does not answer.
+        /// > Thread safety: any thread; it blocks. A loop whose handler makes this call is treated as a loop that does not answer.
         @available(*, noasync, message: "this blocks the thread; await the asynchronous update instead")
         public func update() {
             try? thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
@@ -86,7 +86,7 @@
 
         /// Ends the updates.
         ///
-        /// The release of the last reference also does this. Metrics that were reported remain. Calling this again does nothing.
+        /// Releasing the last reference does the same. Metrics that were reported before remain. A second call does nothing.
         public func stop() { thread.stop() }
     }
 

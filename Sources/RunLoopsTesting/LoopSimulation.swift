@@ -3,10 +3,10 @@ public import RunLoops
 /// A simulation that runs code with run loops on a manual clock, one thread at a time, in an order that a seed determines.
 ///
 /// The body is called on the calling thread, before `run` returns; this thread has another loop during the simulation. Every
-/// `RunLoopThread` that the body starts, and every `RunLoopThread` that these threads start, is part of the simulation. Only one of
-/// these threads, or the body's, runs at any time. Whenever a pass of a loop begins or a thread waits, the seed determines which
-/// thread continues: the same seed gives the same order, and another seed gives another order. Time passes only where the body
-/// moves the clock or waits.
+/// `RunLoopThread` that the body starts, and every `RunLoopThread` that these threads start, is part of the simulation. Of these
+/// threads and the calling thread, only one runs at any time. Whenever a pass of a loop begins or a thread waits, the seed
+/// determines which thread continues: the same seed gives the same order, and another seed gives another order. Time passes only
+/// where the body moves the clock or waits.
 ///
 /// ```swift
 /// try LoopSimulation.run(seed: 7) { simulation in
@@ -39,9 +39,10 @@ public final class LoopSimulation: Sendable {
     /// - Parameters:
     ///   - seed: The number that determines the order in which threads run. Run a test with many seeds, and name the seed in
     ///     the message of a failure.
-    ///   - patience: The longest time on the system's clock that the simulation waits for an event outside of the simulation, such
-    ///     as a task or a thread of another kind, when none of its own threads can continue. It is also the longest time that one
-    ///     thread may run before it gives another thread a turn. If this time passes, the program ends with a message.
+    ///   - patience: The longest time, on the system's clock, for which the simulation waits when none of its own threads can
+    ///     continue. During such a wait, an event outside of the simulation must occur, for example in a task or in a thread of
+    ///     another kind. The patience is also the longest time that one thread may run before it gives another thread a turn. If
+    ///     this time passes, the program ends with a message.
     ///   - body: A closure that is given the simulation. The body must wait for other threads only by means of run loops. If it
     ///     waits in another way, for example with a semaphore, the other threads do not run.
     /// - Returns: The result of the body.
@@ -112,7 +113,7 @@ public final class LoopSimulation: Sendable {
         schedule.settle(in: mode)
     }
 
-    /// Returns the instant after a length of time, or the distant future if that comes first.
+    /// Returns the instant that is a length of time later than now, or the distant future if that is earlier.
     private func instant(after length: Duration) -> ContinuousClock.Instant {
         let now = now
         return now + min(length, now.duration(to: .distantFuture))

@@ -2,14 +2,14 @@
     public import RunLoops
     public import Tracing
 
-    // The context is the current one only while the block itself runs, so that the handlers around the block keep their own
+    // The context is the current context only while the block itself runs, so that the handlers around the block keep their own
     // contexts.
 
     extension RunLoop {
         /// Performs a block on the loop's thread with a context, and returns at once.
         ///
-        /// The same as ``/RunLoops/RunLoop/perform(inModes:fileID:line:_:)``, with the context as `ServiceContext.current` in the
-        /// block. Spans that the block starts are children of the span in the context:
+        /// This is the same as ``/RunLoops/RunLoop/perform(inModes:fileID:line:_:)``, except that `ServiceContext.current` in the
+        /// block is the context. Spans that the block starts are children of the span in the context:
         ///
         /// ```swift
         /// withSpan("checkout") { _ in
@@ -21,7 +21,7 @@
         /// ```
         ///
         /// - Parameters:
-        ///   - context: The context, usually `.current`, the context of the calling code; nil for none.
+        ///   - context: The context, usually `.current` (the context of the calling code); nil for none.
         ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
@@ -41,12 +41,12 @@
 
         /// Performs a block on the loop's thread with a context, after a delay.
         ///
-        /// The same as ``/RunLoops/RunLoop/perform(after:inModes:fileID:line:_:)``, with the context as `ServiceContext.current` in
-        /// the block.
+        /// This is the same as ``/RunLoops/RunLoop/perform(after:inModes:fileID:line:_:)``, except that `ServiceContext.current` in
+        /// the block is the context.
         ///
         /// - Parameters:
         ///   - delay: The delay; zero or less means the next pass.
-        ///   - context: The context, usually `.current`, the context of the calling code; nil for none.
+        ///   - context: The context, usually `.current` (the context of the calling code); nil for none.
         ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
@@ -66,10 +66,11 @@
 
         /// Performs a block on the loop's thread with a context, and waits for its result.
         ///
-        /// The same as the `performAndWait` without a context, with the context as `ServiceContext.current` in the block.
+        /// This is the same as the `performAndWait` that takes no context, except that `ServiceContext.current` in the block is the
+        /// context.
         ///
         /// - Parameters:
-        ///   - context: The context, usually `.current`, the context of the calling code; nil for none.
+        ///   - context: The context, usually `.current` (the context of the calling code); nil for none.
         ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
         ///   - deadline: The time at which the wait ends; nil for never.
         ///   - fileID: The file of the call, for diagnostics.
@@ -94,10 +95,11 @@
 
         /// Performs a block on the loop's thread with a context, and waits for its result without blocking a thread.
         ///
-        /// The same as the `performAndWait` without a context, with the context as `ServiceContext.current` in the block.
+        /// This is the same as the `performAndWait` that takes no context, except that `ServiceContext.current` in the block is the
+        /// context.
         ///
         /// - Parameters:
-        ///   - context: The context, usually `.current`, the context of the calling code; nil for none.
+        ///   - context: The context, usually `.current` (the context of the calling code); nil for none.
         ///   - modes: The modes; at least one. `Mode.common` stands for all common modes.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.

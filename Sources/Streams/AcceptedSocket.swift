@@ -3,10 +3,11 @@ internal import Synchronization
 
 /// A connection that a ``Listener`` has accepted, and that belongs to no loop yet.
 ///
-/// Create a ``Connection`` from it on the thread of the loop that will serve the connection. If the accepted socket is destroyed
-/// instead, the connection is closed.
+/// Create a ``Connection`` from the accepted socket on the thread of the loop that will serve the connection. If the accepted
+/// socket is destroyed instead, the connection is closed.
 ///
-/// > Thread safety: a value that has one owner, which may pass it to any thread; ``boxed()`` helps with that.
+/// > Thread safety: a value with one owner. The owner is allowed to pass the value to any thread, for example in the box that
+/// > ``boxed()`` returns.
 public struct AcceptedSocket: ~Copyable, Sendable {
     private var owned: OwnedDescriptor
     let admission: AdmittedConnection?

@@ -3,13 +3,13 @@ internal import RunLoops
 extension Connection {
     /// Sets the handler of received bytes.
     ///
-    /// The handler gets all bytes that no call has consumed, and returns the number that it has consumed. The rest is given to
-    /// it again, followed by new bytes, when more have arrived. If ``Options/inputLimit`` bytes or more are left unconsumed,
-    /// the connection ends with ``EndReason/inputLimit(_:)``. Returning a negative number, or more than the number of bytes
-    /// given, ends the program with a message.
+    /// The handler gets all received bytes that are not consumed yet, and returns the number of bytes that it consumes. When new
+    /// bytes have arrived, the handler gets the unconsumed bytes again, followed by the new bytes. If ``Options/inputLimit`` bytes
+    /// or more are left unconsumed, the connection ends with ``EndReason/inputLimit(_:)``. Returning a negative number, or more
+    /// than the number of bytes given, ends the program with a message.
     ///
-    /// While no handler is set, the connection receives nothing, and the peer has to wait. It then notices the end of the peer's
-    /// stream only if no unread bytes precede the end.
+    /// While no handler is set, the connection receives nothing, and the peer has to wait. During that time, the connection notices
+    /// the end of the peer's stream only if no unread bytes precede the end.
     ///
     /// - Parameter handler: Called with the connection and the bytes, which are valid until the handler returns. It replaces
     ///   the handler of frames, and also gets bytes that were received before and not consumed.
@@ -32,7 +32,7 @@ extension Connection {
     private func setReceiver(_ member: StaticString, _ receiver: Receiver, framing: Framing?) {
         requireOwnThread(member)
         if !isOpen { return }
-        // A task that was reading finds that another receiver has replaced it.
+        // This wakes a task that was reading. The task then finds that another receiver has replaced it.
         wakeReader()
         handlers.receiver = receiver
         state.receiverVersion &+= 1
@@ -51,7 +51,7 @@ extension Connection {
         if isOpen { handlers.connected = handler }
     }
 
-    /// Sets the handler that is called when the peer has ended its stream and all its bytes have been handled.
+    /// Sets the handler that is called when the peer has ended its stream and all bytes of that stream have been handled.
     ///
     /// If this handler is set, the connection stays open for writing, and ends when your code has ended the output, too. Otherwise
     /// the connection sends the written bytes, and ends with ``EndReason/peerClosed``.

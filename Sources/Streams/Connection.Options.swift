@@ -17,8 +17,8 @@ extension Connection {
         /// limit.
         public var writeTimeout: Duration? = .seconds(30)
 
-        /// The time that a closing connection, once its last byte is sent, waits for the peer to close its side; 2 seconds by
-        /// default.
+        /// The maximum time that a closing connection waits for the peer to close its side, counted from the last sent byte; 2
+        /// seconds by default.
         ///
         /// Closing a socket while the peer still sends resets the connection, and the peer may lose bytes that it has not read.
         /// So ``Connection/closeAfterWriting()`` reads and discards input for at most this time.

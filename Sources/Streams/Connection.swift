@@ -45,18 +45,20 @@ public final class Connection {
     /// The storage of ``state``, outside the object.
     ///
     /// Swift checks each access to a property of a class for another access that is still under way. These checks took a fifth of
-    /// the time that a request takes outside the kernel. No access to this storage is under way while a handler is called.
+    /// the time that a request takes outside the kernel. They are not needed here, because no access to this storage is under way
+    /// while a handler is called.
     ///
     /// `ExclusivityUnchecked` is generic, and cannot hold this value. In builds without optimisation, generic code that Swift 6.3.1
     /// has compiled moves only a part of the value into memory.
     ///
-    /// `@safe`: the memory belongs to the connection from `init` to `deinit`, and one thread accesses both.
+    /// `@safe`: the memory belongs to the connection from `init` to `deinit`, and only one thread accesses the connection and the
+    /// memory.
     private let storage: UnsafeMutablePointer<ConnectionState>
     /// The streams of the connection's loop; nil until the connection is first added to a loop.
     var streams: LoopStreams?
     /// The record that counts the connection towards the limits of its listener; nil if the connection counts towards none.
     var admission: AdmittedConnection?
-    /// The attempt to make the connection; nil once it is made.
+    /// The attempt to make the connection; nil once the connection is made.
     var connecting: Connecting?
     /// The tasks that await `connected()`, `drained()` or `ended()`.
     var waitingTasks: [OneShot<WakeUp>] = []

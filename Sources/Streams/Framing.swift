@@ -10,8 +10,8 @@ internal import RunLoops
 /// ```
 ///
 /// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)`` as soon as
-/// the received bytes show that. So besides the bytes of one read, a connection stores no more than the limit plus the frame's
-/// prefix or line ending.
+/// the received bytes show that the frame is too long. So besides the bytes of one read, a connection stores no more than the limit
+/// plus the frame's prefix or line ending.
 ///
 /// > Thread safety: a value.
 public struct Framing: Hashable, Sendable {
@@ -68,7 +68,7 @@ public struct Framing: Hashable, Sendable {
 
     private static func checked(_ limit: Int, _ member: StaticString) -> Int {
         if limit < 1 { misuse("\(member): a frame of at most \(limit) bytes; use a limit of one or more") }
-        // With this maximum, the length of a frame and its prefix or line ending together still fits into an `Int`.
+        // With this maximum, the length of a frame plus the length of its prefix or line ending still fits into an `Int`.
         return min(limit, .max - 16)
     }
 }

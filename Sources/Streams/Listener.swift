@@ -126,9 +126,9 @@ public final class Listener {
 
     /// Opens a second descriptor of the socket, from which another process can create a listener.
     ///
-    /// Both listeners accept from the same backlog. While one of the two descriptors is open, connections are refused only if
-    /// the backlog is full. After this call, no listener removes the file of a Unix socket. The next listener that is opened at
-    /// the path replaces it.
+    /// Both listeners accept from the same backlog. While one of the two descriptors is open, connections are refused only if the
+    /// backlog is full. After this call, no listener removes the file of a Unix socket. The next listener that is opened at the
+    /// path replaces the file.
     ///
     /// - Returns: The second descriptor.
     /// - Throws: ``/RunLoops/SystemError`` if the process may open no more descriptors.
@@ -147,8 +147,8 @@ public final class Listener {
 
     /// Closes the socket, and permanently removes the listener from its loop.
     ///
-    /// After that, none of the listener's handlers is called. Connections that were accepted stay open. The kernel resets those
-    /// in the backlog, unless a duplicate of the socket is still open, in this process or another. Calling it again does
+    /// After that, none of the listener's handlers is called. Connections that were accepted stay open. The kernel resets the
+    /// connections in the backlog, unless a duplicate of the socket is still open, in this process or another. A second call does
     /// nothing.
     public func invalidate() {
         requireOwnThread("Listener.invalidate")

@@ -11,7 +11,7 @@ public struct TLSError: Error, Hashable, Sendable {
         case certificateExpired
         /// The certificate, or one of its issuers, is not valid yet.
         case certificateNotYetValid
-        /// The certificate is not signed by an issuer that is trusted, directly or through others.
+        /// No trusted issuer has signed the certificate, neither directly nor through other issuers.
         case unknownIssuer
         /// The certificate does not have the name of the server.
         case nameMismatch

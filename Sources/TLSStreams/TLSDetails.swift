@@ -62,8 +62,8 @@ public struct TLSCertificate: Hashable, Sendable {
 
     /// The common name of the certificate's subject; nil if there is none.
     ///
-    /// The names of a server are in another field of its certificate, which the hand-shake has verified. For clients, this is often
-    /// the name of the user.
+    /// The names of a server are in another field of its certificate, which the hand-shake has verified. For clients, the common
+    /// name is often the name of the user.
     public var commonName: String? {
         // Safe: C returns a string of its own, which is copied and freed.
         guard let name = unsafe runloops_tls_common_name(der, der.count) else { return nil }

@@ -1,6 +1,6 @@
 public import RunLoops
 
-/// A problem with a certificate, key or setting, because of which TLS cannot be set up.
+/// A problem with a certificate, key or setting that prevents the setup of TLS.
 ///
 /// > Thread safety: a value.
 public struct TLSSetupError: Error, Hashable, Sendable {

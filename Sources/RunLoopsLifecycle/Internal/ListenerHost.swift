@@ -2,7 +2,7 @@
     internal import RunLoops
     internal import Streams
 
-    /// The actor that holds the listener of a service, on the listener's loop.
+    /// The actor that holds the listener of a service, and runs on the listener's loop.
     actor ListenerHost {
         nonisolated let loop: RunLoop
         private let mode: RunLoop.Mode
@@ -30,7 +30,7 @@
 
         /// Begins to accept connections.
         ///
-        /// - Parameter end: The value to decide when the loop's thread ends.
+        /// - Parameter end: A one-shot, which is decided when the loop's thread ends.
         /// - Throws: `SystemError` if the kernel refuses to watch the socket.
         func start(endingWith end: OneShot<Void>) throws {
             guard !hasStarted, let listener else {
@@ -39,7 +39,7 @@
             hasStarted = true
             try loop.add(listener, forMode: mode) { [handler] in handler($0) }
             watch = loop.addEndHandler { [weak self] in
-                // This is still the loop's thread, to which the listener belongs.
+                // The loop's thread runs this handler, and the listener belongs to that thread.
                 self?.assumeIsolated { $0.listener = nil }
                 end.decide(())
             }
@@ -47,7 +47,7 @@
 
         /// Closes the listener.
         ///
-        /// - Parameter end: The value to decide when the listener's last connection has ended.
+        /// - Parameter end: A one-shot, which is decided when the listener's last connection has ended.
         func shutDown(endingWith end: OneShot<Void>) {
             guard let listener else { return }
             self.listener = nil

@@ -15,7 +15,7 @@
             }
         }
 
-        /// A counter of one loop, which the ID of its thread identifies.
+        /// A counter of one loop; the ID of the loop's thread identifies the loop.
         private struct Source: Hashable {
             let name: String
             let threadID: Int32
@@ -49,8 +49,8 @@
                     for sample in family.samples { count(sample, of: family, before: before) }
                 }
             }
-            // A report has no ports of a loop that did not answer. The meters of such a loop are kept, because its ports still
-            // exist.
+            // If a loop did not answer, the report does not contain the ports of that loop. The meters of such a loop are kept,
+            // because its ports still exist.
             let silent = Set(report.loops.filter { $0.details == nil }.map(\.metricsLabel))
             for (key, meter) in meters where !shown.contains(key) && !silent.contains(key.labels[0]) {
                 meter.destroy()
@@ -64,8 +64,8 @@
             let source = Source(name: family.name, threadID: sample.threadID)
             counted[source] = sample.value
             let labels = sample.labels.map { ($0.name, $0.value) }
-            // If the value is less than before, it belongs to a newer loop, whose counts began at zero. The thread of the earlier
-            // loop has ended, and the kernel has given the ID of that thread to the thread of the newer loop.
+            // If the value is less than before, it is the value of a newer loop, whose counts began at zero. The thread of the
+            // earlier loop has ended, and the kernel has given the ID of that thread to the thread of the newer loop.
             let earlier = before[source] ?? 0
             let growth = sample.value < earlier ? sample.value : sample.value - earlier
             if family.kind == .secondsCounter {

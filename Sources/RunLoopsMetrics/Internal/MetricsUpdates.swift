@@ -7,7 +7,7 @@
         private let loop: RunLoop
         private let recorder: FlightRecorder?
         private var mirror: MetricsMirror
-        /// The time of each thread's last event that was counted, keyed by the number of the thread in the recording.
+        /// The time of the last counted event of each thread, keyed by the thread's number in the recording.
         private var lastTicks: [Int: UInt64] = [:]
 
         // Safe: the actor holds the loop.

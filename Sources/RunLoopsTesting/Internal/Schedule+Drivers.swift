@@ -11,7 +11,9 @@ extension Schedule {
             threadBegins: {}, loopBegins: {}, threadEnds: {})
     }
 
-    /// Makes the driver of a new thread, which the thread that has the turn is about to start.
+    /// Makes the driver of a new thread.
+    ///
+    /// The thread that has the turn is about to start the new thread.
     private func makeDriver(of name: String) -> ThreadDriver {
         let thread = SimulatedThread(name: name)
         add(thread)

@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// A schedule that decides which thread of a simulation runs, and keeps the simulation's clock.
 ///
-/// The body's thread gives turns to the other threads when its loop begins a pass and when it waits. The other threads give the
-/// turn back when their loops begin a pass and when they wait.
+/// The thread that calls the simulation's body gives a turn to another thread when its own loop begins a pass, and when it waits.
+/// The other thread gives the turn back when that thread's loop begins a pass, and when that thread waits.
 ///
 /// > Thread safety: the body's thread only, except for ``now`` and ``makeDriver(of:)``.
 final class Schedule: Sendable {
@@ -151,7 +151,7 @@ final class Schedule: Sendable {
     /// Runs other threads and moves the clock until `isOver` returns true or the clock has reached `deadline`.
     ///
     /// The body's thread calls this instead of sleeping or waiting. If the body's loop would sleep during ``settle(in:)`` and no
-    /// other thread can continue, this does not move the clock, but stops the loop and returns.
+    /// other thread can continue, this method stops the loop and returns, without moving the clock.
     func wait(_ deadline: ContinuousClock.Instant, _ place: ThreadDriver.Place, _ isOver: () -> Bool) {
         var patience = Patience(self.patience)
         while !isOver() && now < deadline {

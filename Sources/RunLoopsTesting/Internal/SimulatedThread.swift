@@ -45,7 +45,7 @@ final class SimulatedThread: Sendable {
     func takeTurn(_ patience: Duration) -> Answer {
         if case .ended = answer { return .ended }
         turn.signal()
-        // A time that does not fit in `Int64` becomes its largest value, which Dispatch treats as forever.
+        // A time that does not fit in `Int64` becomes the largest `Int64`. Dispatch treats that value as forever.
         let nanoseconds = patience.attoseconds / 1_000_000_000
         let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
         if answered.wait(timeout: end) != .success {

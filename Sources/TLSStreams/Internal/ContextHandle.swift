@@ -97,7 +97,7 @@ final class SessionStore: Sendable {
     /// The session is removed because a client offers each session only once.
     func take(_ name: String) -> SessionHandle? { sessions.withLock { $0.removeValue(forKey: name) } }
 
-    /// Stores a session, in place of an earlier one of the same server.
+    /// Stores a session, which replaces an earlier session of the same server.
     ///
     /// If the store then has more than `limit` sessions, it discards the session of an arbitrary other server.
     func keep(_ session: SessionHandle, for name: String) {

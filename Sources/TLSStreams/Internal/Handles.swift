@@ -1,13 +1,13 @@
 internal import CSecureStreams
 
-// The classes that own objects of OpenSSL. Each frees its object when it is destroyed.
+// The classes that own objects of OpenSSL. Each instance frees its OpenSSL object when the instance is destroyed.
 
 /// An identity in OpenSSL.
 ///
 /// > Thread safety: any thread; nothing changes it.
 @safe
 final class IdentityHandle: Sendable {
-    /// Safe: OpenSSL counts references to the objects of the identity with atomics, and nothing else changes.
+    /// Safe: OpenSSL uses atomics to count the references to the identity's objects, and nothing else in these objects changes.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     init(_ certificates: PEM, _ key: PEM, _ passphrase: String?) throws(TLSSetupError) {
@@ -51,7 +51,7 @@ final class TrustHandle: Sendable {
 /// > Thread safety: one thread at a time: the thread that has taken the session from its store.
 @safe
 final class SessionHandle: Sendable {
-    /// Safe: OpenSSL counts references with atomics, and only one stream offers this session.
+    /// Safe: OpenSSL uses atomics to count references, and only one stream offers this session.
     nonisolated(unsafe) let pointer: UnsafeMutableRawPointer
 
     init(_ pointer: UnsafeMutableRawPointer) { unsafe self.pointer = pointer }

@@ -30,7 +30,7 @@ final class TLSFilter: StreamFilter {
 
     /// The end of the peer's stream, or the failure to receive more; nil before that.
     ///
-    /// The connection gets it after the bytes that were received before.
+    /// The connection gets this result after the bytes that were received before it.
     private var end: StreamReceipt?
 
     /// True if this side has ended its stream.
@@ -38,7 +38,7 @@ final class TLSFilter: StreamFilter {
 
     /// True after a failure.
     ///
-    /// An alert to the peer may then wait to be sent.
+    /// In that case, it is possible that an alert to the peer is waiting to be sent.
     private var hasFailed = false
 
     /// Makes a server's filter.
@@ -171,9 +171,9 @@ final class TLSFilter: StreamFilter {
         if sent > 0 { return .bytes(0) }
         if sent == 0 { return .blocked }
         unsafe runloops_tls_discard(stream)
-        // The bytes cannot be sent. If `receive(into:)` still has a failure to return, this one is not reported: it concerns only
-        // the alert, and the other one is the better reason. After the end of this side's stream it is not reported either: a peer
-        // that has closed its socket needs no notice of that end.
+        // The bytes cannot be sent. If `receive(into:)` still has a failure to return, the failure to send is not reported: it
+        // concerns only the alert, and the other failure is the better reason. After the end of this side's stream, the failure to
+        // send is not reported either: a peer that has closed its socket needs no notice of that end.
         if case .failed = end { return .bytes(0) }
         return hasEnded ? .bytes(0) : .failed(alert() ?? Connection.reason(code, "send"))
     }

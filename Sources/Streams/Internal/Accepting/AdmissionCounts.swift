@@ -16,12 +16,12 @@ final class AdmissionCounts: Sendable {
 
     var count: Int { state.withLock { $0.count } }
 
-    /// Counts a connection, unless its peer is at its limit.
+    /// Counts a connection, unless its peer has the maximum number of connections.
     ///
     /// - Parameters:
     ///   - peer: The address of the peer, without its port; nil for a peer that cannot be distinguished from others.
     ///   - limit: The maximum number of connections that a peer may have; nil for any number.
-    /// - Returns: The record that counts the connection; nil if the peer is at its limit.
+    /// - Returns: The record that counts the connection; nil if the peer has the maximum number.
     func admit(_ peer: [UInt8]?, limit: Int?) -> AdmittedConnection? {
         let isAdmitted = state.withLock { state in
             if let peer {
@@ -37,7 +37,7 @@ final class AdmissionCounts: Sendable {
 
     /// Registers `onRoom`, to be called when the next connection ends.
     ///
-    /// Does nothing if there are fewer than `limit` connections already.
+    /// If there are already fewer than `limit` connections, the method does nothing.
     ///
     /// - Returns: True if `onRoom` will be called.
     func notify(below limit: Int, _ onRoom: @escaping @Sendable () -> Void) -> Bool {
@@ -48,7 +48,8 @@ final class AdmissionCounts: Sendable {
         }
     }
 
-    /// Calls a function when no connection is left: immediately, or on the thread that ends the last connection.
+    /// Calls a function when no connection is left: immediately if there is none now, or later on the thread that ends the last
+    /// connection.
     ///
     /// The function replaces a function that was registered with ``notify(below:_:)``.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {

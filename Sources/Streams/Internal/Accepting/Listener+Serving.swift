@@ -7,8 +7,8 @@ extension Listener: StreamMember {
     private static var mostAccepts: Int { 64 }
 
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
-        // A run of the loop inside the handler accepts further connections, so each one is taken from the kernel just before
-        // its handler call.
+        // A run of the loop inside the handler accepts further connections, so each connection is taken from the kernel just before
+        // the handler is called for it.
         var handled = false
         for _ in 0..<Listener.mostAccepts {
             guard let descriptor, pauseTimer == nil, !isFull, !places.isEmpty, !noteIfFull() else { break }
@@ -41,7 +41,7 @@ extension Listener: StreamMember {
         end()
     }
 
-    /// Passes an accepted connection to the handler, or resets it if its peer is at its limit.
+    /// Passes an accepted connection to the handler, or resets the connection if its peer has the maximum number of connections.
     ///
     /// - Returns: True if the handler was called.
     private func admit(
@@ -72,7 +72,7 @@ extension Listener: StreamMember {
         guard let limit = options.connectionLimit, let streams else { return false }
         let loop = streams.loop
         let id = ObjectIdentifier(self)
-        // A connection may end on any thread, so the function passes its work to the loop's thread.
+        // A connection can end on any thread, so this function passes its work to the loop's thread.
         isFull = limits.notify(below: limit) {
             loop.doLast { LoopStreams.of(loop).listenerHasRoom(id) }
         }
@@ -83,7 +83,7 @@ extension Listener: StreamMember {
         return true
     }
 
-    /// Accepts again, because a connection has ended.
+    /// Starts to accept again, because a connection has ended.
     func hasRoom() {
         isFull = false
         updateInterest()
@@ -91,8 +91,8 @@ extension Listener: StreamMember {
 
     /// Accepts and closes waiting connections one by one, so that their peers see the end of the stream.
     ///
-    /// The process is out of descriptors. This closes the reserve descriptor first, so that each connection can have the freed
-    /// number until it is closed.
+    /// The listener calls this when the process is out of descriptors. The method first closes the reserve descriptor. Each waiting
+    /// connection can then have the freed descriptor number until that connection is closed.
     private func refuseWaiting(_ descriptor: CInt) {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)
@@ -165,8 +165,8 @@ extension Listener: StreamMember {
             places.leave(group, descriptor)
             guard let pauseTimer else { return }
             streams.loop.remove(pauseTimer, forMode: mode)
-            // If `mode` is `.common`, the timer was also removed from common modes that the listener is in individually. So it is
-            // added again in all modes that the listener is still in.
+            // If `mode` is `.common`, the timer was also removed from common modes that the listener is in individually. So the
+            // timer is added again in all modes that the listener is still in.
             for place in places.list { streams.loop.add(pauseTimer, forMode: place.group.mode) }
         }
     }

@@ -95,7 +95,9 @@ struct ListeningSocket: ~Copyable {
     }
 }
 
-/// The file of a Unix socket, which is removed with its listener, unless another file has replaced it at the path.
+/// The file of a listener's Unix socket.
+///
+/// The file is removed when the listener ends, unless another file has replaced it at the path.
 ///
 /// > Thread safety: the listener's thread only.
 final class SocketFile {
@@ -116,7 +118,7 @@ final class SocketFile {
         return unsafe runloops_file_at(path, &identity) ? identity : nil
     }
 
-    /// Prevents the removal of the file, because another process may listen at it.
+    /// Prevents the later removal of the file, because another process can be listening at the path.
     func keep() { isKept = true }
 
     /// Removes the file, unless it is kept or was removed before.

@@ -69,10 +69,11 @@ struct OutputQueue: ~Copyable {
 
     // MARK: - Sending
 
-    /// Gives `send` the bytes at the front, in at most as many parts as one system call takes, and removes the bytes that
-    /// `send` has sent.
+    /// Gives `send` the bytes at the front, and removes the bytes that `send` has sent.
     ///
-    /// - Parameter send: Sends the parts, and returns the number of bytes, or -1 for an error.
+    /// The bytes are given in parts, at most as many as one system call takes.
+    ///
+    /// - Parameter send: Sends the parts, and returns the number of bytes sent, or -1 for an error.
     /// - Returns: The number that `send` has returned.
     mutating func send(_ send: (UnsafePointer<runloops_part>, CInt) -> Int) -> Int {
         let result = unsafe chunks.isEmpty ? sendTail(send) : sendChunks(send)

@@ -52,7 +52,7 @@ struct AddressRace {
         next = nil
     }
 
-    /// Records that an address cannot take a connection yet, and schedules another attempt at it.
+    /// Records that an address cannot take a connection yet, and schedules another attempt at that address.
     mutating func isBusy(_ address: SocketAddress, at now: Moment) {
         running -= 1
         waiting.prepend(address)

@@ -2,7 +2,7 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// The establishment of one connection: resolves the name, tries the addresses, and takes the first one that answers.
+/// The object that makes one connection: it resolves the name, tries the addresses, and takes the first address that answers.
 ///
 /// Until an address answers, the connection has no socket, and its loop watches a descriptor that the resolver makes readable.
 ///
@@ -20,7 +20,7 @@ final class Connecting {
     /// The descriptor that the loop watches; -1 before the first call of ``join(_:_:)``.
     var descriptor: CInt { lookUp?.descriptor ?? -1 }
 
-    /// The moment at which the next address is tried; nil if none is left.
+    /// The moment at which the next address is tried; nil if no address is left.
     var nextStart: Moment? { race?.nextStart }
 
     // MARK: - Modes
@@ -99,7 +99,7 @@ final class Connecting {
             address.bytes, UInt32(address.bytes.count), &isConnected, &call)
         if result == -1 {
             let code = errno
-            // The backlog of a listener on a Unix socket is full. A blocking socket would wait here, and TCP retries by
+            // The backlog of a listener on a Unix socket is full. A blocking socket would wait here. For TCP, the kernel retries by
             // itself.
             if code == EAGAIN && !address.isIP {
                 race?.isBusy(address, at: now)
@@ -149,8 +149,8 @@ final class Connecting {
     private func win(_ socket: consuming OwnedDescriptor, _ connection: Connection, _ now: Moment) {
         let groups = connection.places.list.map { $0.group }
         let signal = descriptor
-        // The connection joins each group with its new descriptor before it leaves with the old one, because a group without
-        // members would leave its mode.
+        // The connection joins each group with its new descriptor first, and leaves the group with its old descriptor afterwards.
+        // In the other order, the group could be without members, and would leave its mode.
         var places = MemberPlaces(.reading)
         do throws(SystemError) {
             for group in groups { try places.join(group, connection, socket.descriptor) }
@@ -176,11 +176,11 @@ final class Connecting {
         attempts = []
     }
 
-    /// Clears the places of the attempts, because the loop and its groups have ended.
+    /// Clears the attempts' lists of places, because the loop and its groups have ended.
     func loopEnds() { for attempt in attempts { attempt.places.forget() } }
 }
 
-/// One attempt to connect to one address of a connection that is being made.
+/// An attempt to connect to one of the addresses of a connection's endpoint.
 final class ConnectionAttempt: StreamMember {
     var places = MemberPlaces(.writing)
     private var socket: OwnedDescriptor?

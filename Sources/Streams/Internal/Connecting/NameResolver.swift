@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// A resolver of names with a few threads of its own, because the system's resolver blocks.
 ///
-/// A thread ends when no name waits. A name whose server does not answer occupies a thread until the system gives up. Names
-/// beyond the number of threads wait in a queue.
+/// A thread ends when no name is waiting to be resolved. A name whose server does not answer occupies a thread until the system
+/// gives up. Names beyond the number of threads wait in a queue.
 ///
 /// > Thread safety: any thread.
 enum NameResolver {

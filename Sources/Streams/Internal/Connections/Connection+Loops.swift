@@ -25,7 +25,7 @@ extension Connection {
 
     func leave(_ streams: LoopStreams, _ mode: RunLoop.Mode) {
         guard let group = streams.knownGroup(for: mode) else { return }
-        // The group may hold the last reference to the connection.
+        // The group can hold the last reference to the connection, and releases it here.
         withExtendedLifetime(self) {
             if let connecting {
                 connecting.leave(group, self)
@@ -34,20 +34,20 @@ extension Connection {
             }
             guard let timer else { return }
             streams.loop.remove(timer, forMode: mode)
-            // If `mode` is `.common`, the timer was also removed from common modes that the connection is in individually. So it is
-            // added again in all modes that the connection is still in.
+            // If `mode` is `.common`, the timer was also removed from common modes that the connection is in individually. So the
+            // timer is added again in all modes that the connection is still in.
             for mode in modes { streams.loop.add(timer, forMode: mode) }
         }
     }
 
-    /// Schedules the connection to be served again in one of its modes, because its receiver may want bytes that are already
+    /// Schedules the connection to be served again in one of its modes, because its receiver can consume bytes that are already
     /// stored.
     func receiverDidChange() {
         if connecting == nil && !state.input.isEmpty { places.askToBeServed() }
         settleLater()
     }
 
-    /// Schedules the connection to be settled, that is, a call of ``settle(_:)``, at the end of the pass.
+    /// Schedules a call of ``settle(_:)`` for the end of the pass.
     func settleLater() {
         guard let streams, !state.isUnsettled, !streams.hasEnded else { return }
         state.isUnsettled = true
@@ -67,13 +67,15 @@ extension Connection {
     func settleWhenAdded() { state.isUnsettled = false }
 
     func settleAtPassEnd() {
-        // The connection may have been served, and so settled, since it was scheduled.
+        // Since the connection was scheduled, it can have been served, and serving settles it.
         if !state.isUnsettled { return }
         state.isUnsettled = false
         _ = settle(streams?.now ?? .now())
     }
 
-    /// Ends the connection during a call that the user makes; the handler of the end is called later.
+    /// Ends the connection during a call that the user makes.
+    ///
+    /// The handler of the end is called later. If the connection was never added to a loop, that handler is not called.
     func end(_ reason: EndReason) {
         if !isOpen { return }
         state.machine.end(reason)
@@ -85,7 +87,8 @@ extension Connection {
         withExtendedLifetime(released) {}
     }
 
-    /// Sets the timer for the next deadline, if that is earlier than the moment that the timer is set for.
+    /// Sets the timer for the next deadline or the next attempt to connect, if that moment is earlier than the one in
+    /// ``ConnectionState/timerMoment``.
     func updateTimer() {
         let deadline = state.nextDeadline()?.moment ?? .never
         let next = min(deadline, connecting?.nextStart ?? .never)
@@ -107,16 +110,17 @@ extension Connection {
         for mode in modes { streams.loop.add(made, forMode: mode) }
     }
 
-    /// Called when the timer has fired: a deadline has passed, or has moved to a later moment.
+    /// Called when the timer has fired: a deadline has passed or has moved to a later moment, or the next attempt to connect is
+    /// due.
     func timerFired(at now: Moment) {
-        // Timers are served before descriptors in a pass, so bytes may have arrived that the connection has not received yet. It
-        // receives them first, because they end its idle time.
+        // Timers are served before descriptors in a pass, so bytes may have arrived that the connection has not received yet. The
+        // connection receives these bytes first, because they end its idle time.
         if let next = state.nextDeadline(), next.moment <= now, next.cause == .timeout(.idle),
             !state.machine.isCalling, let streams
         {
             _ = receive(.reading, streams)
         }
-        // The reports of attempts to connect are served after the timers, too.
+        // The reports of attempts to connect are also served after the timers, so some attempts can have ended already.
         connecting?.endReadyAttempts(self, now)
         if let next = state.nextDeadline(), next.moment <= now {
             switch next.cause {

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import RunLoops
 
-// The connection's answers to the loop's reports of readiness, and the handling of received bytes. The steps that follow from them
-// are in `Connection+Settling`.
+// The connection's answers to the loop's reports of readiness, and the handling of received bytes. The steps that follow from these
+// events are in `Connection+Settling`.
 
 extension Connection: StreamMember {
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
@@ -58,7 +58,7 @@ extension Connection: StreamMember {
         {
             return
         }
-        // A filter, if there is one, reports whether the stream has ended in order. It has no bytes left to deliver.
+        // The filter, if there is one, has no bytes left to deliver. It reports whether the stream has ended properly.
         var rest: [UInt8] = [0]
         switch state.socket.receive(into: &rest) {
         case .end: state.machine.didEndInput(isComplete: true)
@@ -115,7 +115,7 @@ extension Connection: StreamMember {
                         // The connection was not idle while its handler ran.
                         state.deadlines.didReceive(at: loop.now)
                     }
-                    // A partly filled buffer means that all bytes are read; only a reported end of the stream may be left.
+                    // A partly filled buffer means that all bytes are read. Only a reported end of the stream can be left.
                     if count < buffer.count && !readiness.contains(.hangUp) && !state.socket.holdsInput {
                         return handled
                     }
@@ -124,7 +124,7 @@ extension Connection: StreamMember {
                         readerSeesEnd(reader)
                         return handled
                     }
-                    // Frames may be stored that were received while the connection was paused.
+                    // The stored input can contain frames that were received while the connection was paused.
                     if case .frames = handlers.receiver, !state.input.isEmpty {
                         if deliverStored() { handled = true }
                         // The end is read again when the connection resumes reading.
@@ -142,8 +142,7 @@ extension Connection: StreamMember {
         }
     }
 
-    /// Gives the handler the bytes that it has left unconsumed so far, followed by `bytes`, and stores the bytes that it leaves
-    /// now.
+    /// Gives the handler the stored bytes followed by `bytes`, and stores the bytes that the handler does not consume.
     private func deliver(_ bytes: RawSpan) -> Bool {
         if !state.input.isEmpty {
             state.input.append(bytes)
@@ -171,7 +170,7 @@ extension Connection: StreamMember {
         return handled
     }
 
-    /// Calls the handler of bytes with all bytes, or the handler of frames with each frame in them; wakes the task that reads.
+    /// Calls the handler of bytes with all bytes, or the handler of frames with each frame in them; or wakes the task that reads.
     ///
     /// If a handler sets another receiver, that receiver gets the bytes that are left.
     ///
@@ -183,7 +182,7 @@ extension Connection: StreamMember {
         let version = places.version
         while state.machine.delivers && consumed < bytes.byteCount {
             if !isInRunningMode(since: version) {
-                // The handler has removed the connection from the running mode; the rest is for another mode.
+                // The handler has removed the connection from the running mode. The rest of the bytes is delivered in another mode.
                 places.askToBeServed()
                 return (consumed, handled)
             }
@@ -204,7 +203,8 @@ extension Connection: StreamMember {
                             + "return the number of bytes that it has consumed")
                 }
                 consumed += count
-                // The handler waits for more bytes, unless it has set another receiver, which may want these bytes.
+                // The handler waits for more bytes, unless it has set another receiver. That receiver can consume the bytes that
+                // are left.
                 if receiverVersion == state.receiverVersion { return (consumed, handled) }
                 replacements += 1
                 if replacements > Connection.mostReplacements {
@@ -245,7 +245,7 @@ extension Connection: StreamMember {
 
     // MARK: - Calling
 
-    /// Calls a handler, and records that, so that no other handler of the connection is called meanwhile.
+    /// Calls a handler, and records the call, so that no other handler of the connection is called until the handler has returned.
     func call(_ body: () -> Void) {
         guard let streams else { return }
         state.machine.beginCall()

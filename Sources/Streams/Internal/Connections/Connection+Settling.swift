@@ -1,9 +1,9 @@
 internal import RunLoops
 
-// The steps of the machine, applied to the socket and the handlers.
+// The steps of the `ConnectionMachine`, applied to the socket and the handlers.
 
 extension Connection {
-    /// Sends unsent bytes, takes the machine's steps, and updates the watched readiness and the timer.
+    /// Sends unsent bytes, takes the steps of the ``ConnectionMachine``, and updates the watched readiness and the timer.
     ///
     /// - Returns: True if a handler was called.
     func settle(_ start: Moment) -> Bool {
@@ -15,7 +15,8 @@ extension Connection {
             switch step {
             case .endOutput:
                 state.socket.endOutput()
-                // A filter may now have a notice to send that tells the peer of the end, such as close_notify of TLS.
+                // A filter can now hold a notice for the peer that the stream has ended, such as close_notify of TLS. This sends
+                // that notice.
                 send(now)
             case .close: closeSocket()
             case .call(let notice):
@@ -35,7 +36,7 @@ extension Connection {
         return handled
     }
 
-    /// Continues the filter's opening exchange with the peer, once there is a socket.
+    /// Continues the filter's opening exchange with the peer, if the connection has a socket.
     func openFilter(_ now: Moment) {
         guard state.machine.ended == nil, connecting == nil, let filter = state.socket.filter else { return }
         switch filter.open() {

@@ -1,7 +1,7 @@
 internal import RunLoops
 
-// Tasks that await an event of a connection. They run on the thread of its loop, and check their condition again each time that
-// they are woken.
+// Tasks that await an event of a connection. These tasks run on the thread of the connection's loop. Each time that such a task is
+// woken, it checks its condition again.
 
 /// The state of a task that reads from a connection.
 ///
@@ -14,7 +14,7 @@ final class FrameReader {
     /// True if the peer has ended its stream; the connection records the end when all frames before it have been taken.
     var hasSeenEnd = false
 
-    /// The number of stored bytes below which the connection receives although no task waits.
+    /// The number of stored bytes below which the connection receives even if no task is waiting.
     private static let readAhead = 65_536
 
     init(_ scanner: FrameScanner?) { self.scanner = scanner }
@@ -32,7 +32,7 @@ enum WakeUp: Sendable {
 }
 
 extension Connection {
-    /// Creates a reader for a task, and makes it the connection's receiver in place of a handler.
+    /// Creates a reader for a task, and makes the reader the connection's receiver, which replaces the previous receiver.
     func reader(_ scanner: FrameScanner?) -> FrameReader {
         requireOwnThread("Connection.frames")
         let reader = FrameReader(scanner)
@@ -63,7 +63,8 @@ extension Connection {
         if frame == nil && reader.hasSeenEnd && isOpen {
             state.machine.didEndInput(isComplete: state.input.isEmpty)
         }
-        // If fewer bytes are stored now, the connection may receive again. If it has ended, its handler of the end is called.
+        // This has two reasons: if fewer bytes are stored now, the connection can receive again; if the connection has ended now,
+        // its handler of the end must be called.
         settleLater()
         return frame
     }
@@ -113,7 +114,7 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Stores the one-shot that it receives, which the event decides later to wake the task.
+    ///   - begin: Stores the one-shot that it is given. The event later decides the one-shot, which wakes the task.
     func wait(isolation: isolated (any Actor)?, _ begin: (OneShot<WakeUp>) -> Void) async {
         let task = OneShot<WakeUp>()
         let news = await task.value(
@@ -121,7 +122,7 @@ extension Connection {
         ) { begin(task) }
         if case .task(let reader) = handlers.receiver, reader.waiting === task { reader.waiting = nil }
         waitingTasks.removeAll { $0 === task }
-        // This also covers a task that was cancelled before the wait, for which `begin` was not called.
+        // This also covers a task that was cancelled before the wait. In that case, `begin` was not called.
         if case .cancelled = news { end(.cancelled) }
     }
 

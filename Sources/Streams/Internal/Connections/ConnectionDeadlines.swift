@@ -2,27 +2,28 @@ internal import RunLoops
 
 /// The time-outs of a connection, as a value without a clock and without a timer.
 ///
-/// Activity changes only a stored moment. The owner's timer is set for the earliest deadline known at that time. If the
-/// deadline has moved when the timer fires, the timer is set again. So sending or receiving a byte never changes a timer.
+/// Activity changes only a stored moment. The owner sets its timer for the earliest deadline that is then known. If the deadline
+/// has moved when the timer fires, the owner sets the timer again. So sending or receiving a byte never changes a timer.
 struct ConnectionDeadlines {
     /// The moment from which ``Connection/Options/connectTimeout`` is counted.
     ///
-    /// A connection makes this value anew when it is first added to a loop, so this is the moment of that addition.
+    /// A connection makes a new ``ConnectionDeadlines`` when the connection is first added to a loop, so this is the moment of that
+    /// addition.
     private let start: Moment
 
     /// The moment from which ``Connection/Options/idleTimeout`` is counted.
     ///
-    /// This is the last time that a byte was sent or received. Until then, it is the time that the connection was made or, for a
-    /// connection from an accepted or connected socket, was first added to a loop.
+    /// This is the last time that a byte was sent or received. Before the first byte, it is the time that the connection was made.
+    /// For a connection from an accepted or connected socket, it is instead the time that the connection was first added to a loop.
     private var lastActivity: Moment
 
     /// The moment from which ``Connection/Options/writeTimeout`` is counted; nil while the write time-out is not running.
     ///
-    /// This is the last time that the kernel accepted bytes and left others unsent. If the kernel has not accepted any of the
-    /// unsent bytes since they were written, it is the first time that the kernel refused them.
+    /// This is the last time that the kernel accepted some bytes and left other bytes unsent. If that has not happened since all
+    /// bytes were last sent, this is the time that the kernel first refused the unsent bytes.
     private var lastProgress: Moment?
 
-    /// The moment at which the connection began to wait for the peer's close.
+    /// The moment at which the connection began to wait for the peer to close its side.
     private var lingersSince: Moment?
 
     init(at now: Moment) {
@@ -57,7 +58,7 @@ struct ConnectionDeadlines {
     ///
     /// - Parameters:
     ///   - machine: The state of the connection.
-    ///   - options: Its time-outs.
+    ///   - options: The time-outs of the connection.
     /// - Returns: The moment and the cause; nil if there is none.
     func next(_ machine: borrowing ConnectionMachine, _ options: Connection.Options) -> (
         moment: Moment, cause: Cause

@@ -1,8 +1,8 @@
 /// The state of a connection, as a value without a socket and without handlers.
 ///
 /// Each event is a method. After each event, the owner takes the steps that ``nextStep(hasUnsent:)`` returns, one by one, until
-/// it returns nil. A step that calls a handler is not returned while another handler is being called, so that a handler may do
-/// anything to its connection: the calls that follow from that are made when the handler has returned.
+/// that method returns nil. While a handler is being called, the method returns no step that calls another handler. So a handler
+/// may do anything to its connection: the calls that result are made when the handler has returned.
 struct ConnectionMachine: Hashable {
     /// One direction of the connection, as this side sees it.
     enum Direction {
@@ -35,8 +35,8 @@ struct ConnectionMachine: Hashable {
     private(set) var output = Direction.open
     private(set) var isPaused = false
 
-    /// The reason that the connection will end with once all bytes are sent and the peer has closed its side; nil while the
-    /// connection is not closing.
+    /// The reason with which the connection ends once all bytes are sent and the peer has closed its side; nil while the connection
+    /// is not closing.
     private(set) var closing: Connection.EndReason?
 
     /// The reason that the connection has ended with; nil while it is open.
@@ -105,8 +105,8 @@ struct ConnectionMachine: Hashable {
 
     /// Records that receiving has failed.
     ///
-    /// If a TLS peer closes its socket without notice, that is no failure while the connection is closing anyway, because many
-    /// peers do not answer the notice of the end.
+    /// While the connection is closing, a TLS peer that closes its socket without a notice (close_notify) causes no failure,
+    /// because many peers do not answer the notice that this side sends.
     mutating func didFailInput(_ reason: Connection.EndReason) {
         if closing != nil, case .tls(let error) = reason, error.cause == .truncated {
             didEndInput(isComplete: true)
@@ -131,7 +131,7 @@ struct ConnectionMachine: Hashable {
     /// Ends the connection immediately, unless it has ended.
     mutating func end(_ reason: Connection.EndReason) { if ended == nil { ended = reason } }
 
-    /// Records that the time to wait for the peer to close is over.
+    /// Records that the time for the peer to close its side has passed.
     mutating func didLinger() { if isLingering, let closing { end(closing) } }
 
     mutating func pause() { isPaused = true }
@@ -160,8 +160,8 @@ struct ConnectionMachine: Hashable {
                 output = .ended
                 return .endOutput
             }
-            // Handlers are called for all earlier events before the connection ends, because a handler may write, or close in
-            // another way.
+            // Handlers are called for all earlier events before the connection ends, because a handler can still write, or close
+            // the connection in another way.
             if let notice = nextNotice() { return .call(notice) }
             if output == .ended && input == .ended && !hasNotices && !hasUnsent {
                 end(closing ?? .peerClosed)

@@ -18,7 +18,7 @@ struct ConnectionState: ~Copyable {
     var isBlocked = false
     /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
     var isAboveMark = false
-    /// True if the connection had asked to be served, and its turn came during a run of the loop inside one of its own handlers.
+    /// True if the connection has asked to be served, and its turn came while one of its own handlers ran the loop.
     ///
     /// The connection could do nothing during that run, so it asks again once the handler has returned.
     var wasAsked = false

@@ -136,7 +136,7 @@ struct StreamSocket: ~Copyable {
 
     /// Ends the stream to the peer.
     ///
-    /// An error is ignored: it means that the connection has ended, and the next receive returns the reason.
+    /// An error is ignored: it means that the connection has ended, and the next call of ``receive(into:)`` returns the reason.
     func endOutput() {
         if let filter { return filter.endOutput() }
         _ = runloops_end_sending(descriptor)

@@ -6,7 +6,7 @@ internal import RunLoops
 /// > Thread safety: the loop's own thread only.
 final class LoopStreams {
     let loop: RunLoop
-    /// The calls of the loop's handlers.
+    /// The value that calls handlers on behalf of the loop.
     private let handlers: HandlerCalls
     private var groups: [RunLoop.Mode: StreamGroup] = [:]
 
@@ -17,14 +17,14 @@ final class LoopStreams {
         /// The connections that have something to do at the end of the pass.
         var unsettled: [Connection] = []
 
-        /// The moment at which the clock was last read; no handler has been called since.
+        /// The moment at which the clock was last read; the clock is read again after each call of a handler.
         var now = Moment.now()
 
         /// The buffer that connections read into; nil before the first read, and while a connection uses it.
         var buffer: [UInt8]?
     }
 
-    /// The listeners that accept nothing because they are at their limit of connections.
+    /// The listeners that accept nothing because they have their maximum number of connections.
     private var fullListeners: [ObjectIdentifier: WeakListener] = [:]
 
     private struct WeakListener { weak var listener: Listener? }
@@ -41,7 +41,7 @@ final class LoopStreams {
         loop.addPassEndWork(self)
     }
 
-    /// Returns the streams of a loop, which must be the calling thread's.
+    /// Returns the streams of a loop; the loop must be that of the calling thread.
     static func of(_ loop: RunLoop) -> LoopStreams {
         loop.companion(ObjectIdentifier(LoopStreams.self)) { LoopStreams(loop) }
     }
@@ -79,7 +79,7 @@ final class LoopStreams {
 
     // MARK: - Time and handlers
 
-    /// The moment at which the clock was last read; no handler has been called since.
+    /// The moment at which the clock was last read; the clock is read again after each call of a handler.
     var now: Moment { state.value.now }
 
     /// Reads the clock.
@@ -128,7 +128,7 @@ extension LoopStreams: DeferredWork {
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
         if state.value.unsettled.isEmpty { return }
-        // Settling a connection can schedule other connections. The next call settles those.
+        // Settling a connection can schedule other connections. The next call of this method settles those.
         var taken: [Connection] = []
         swap(&taken, &state.value.unsettled)
         updateTime()

@@ -145,7 +145,7 @@ extension StreamGroup: InputServer {
     }
 
     func didLeaveLoop() {
-        // A group that still has members leaves the loop only because the loop's thread is ending.
+        // If a group still has members when it leaves the loop, the reason is that the loop's thread is ending.
         let members = lists.value.slots.compactMap { $0.member }
         lists.value.slots = []
         lists.value.freeSlots = []
