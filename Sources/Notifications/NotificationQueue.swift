@@ -128,8 +128,8 @@ public final class NotificationQueue: Sendable {
             unsafe queue.remove(matching: notification, mask)
             if runLoop.isIdleOrRuns(inOneOf: modes) {
                 notificationCenter.post(notification)
-                // The notification was posted, so this is true even if the thread is ending and the loop has already discarded its
-                // work.
+                // The notification was posted, so the result is true even if the thread is ending and the loop has already
+                // discarded its work.
                 return true
             }
         case .asap: unsafe queue.enqueue(notification, on: queue.asap, mask, survivor, modes)
@@ -141,7 +141,7 @@ public final class NotificationQueue: Sendable {
     /// Removes matching notifications from the queue without posting them.
     ///
     /// If this is called on another thread, the call is passed to the loop, which can post some of the notifications before it
-    /// carries out the call. The call covers all notifications that the calling thread has enqueued before it.
+    /// carries out the call. The call applies to all notifications that the calling thread has enqueued before this call.
     ///
     /// - Parameters:
     ///   - notification: The notification to compare with.

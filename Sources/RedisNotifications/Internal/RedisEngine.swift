@@ -19,7 +19,7 @@ final class RedisEngine: Engine {
     private var info: ServerInfo?
     /// The generation of the last connection.
     private var epoch: Epoch?
-    /// The generation that has added an entry of this poster last; nil if none has.
+    /// The generation that most recently added an entry of this poster; nil if none has.
     var added: Epoch?
     var memory = ReadingMemory()
     var posts: AcceptedPosts
@@ -97,7 +97,7 @@ final class RedisEngine: Engine {
         session = nil
         let since = awaySince ?? .now
         awaySince = since
-        // The pause keeps growing while the server ends each connection soon.
+        // A connection that ends within five seconds does not reset the pause, so the pause keeps growing.
         if let connectedSince, .now - connectedSince > .seconds(5) { backoff.reset() }
         connectedSince = nil
         sink?.state(.away(since: since, describing(error)), epoch: nil)
@@ -143,7 +143,8 @@ final class RedisEngine: Engine {
     }
 
     private func report() {
-        // The retention has limits of its own, so that it does not limit the rate of posts.
+        // Accepted posts are exempt from the center's limits: the retention has limits of its own, and must not limit the rate of
+        // posts.
         sink?.acknowledged(accepted: posts.accepted, settled: posts.settled, exempt: posts.accepted)
         guard settling == nil, let due = posts.due else { return }
         let timer = Timer(timeInterval: max(due - .now, .milliseconds(1)), repeats: false) { [weak self] _ in

@@ -32,21 +32,21 @@ struct StreamScan: Sendable {
     /// The subscriptions, which all start at the same position.
     private(set) var subscriptions: [Subscription]
     let start: Start
-    /// The ID up to which entries were read; nil to read none.
+    /// The ID up to which entries were read; nil if no entries are to be read.
     private(set) var cursor: EntryID?
     /// The earliest date of a post to deliver; nil for any date.
     let since: Int64?
-    /// The maximum number of posts for each subscription, which gets the newest ones; nil for no limit.
+    /// The maximum number of posts that each subscription gets, which are the newest posts; nil for no limit.
     let newest: Int?
     /// The newest posts for each subscription so far, if `newest` is not nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if entries that the subscriptions have not read are missing, or may be missing.
+    /// True if the stream lacks, or can lack, entries that the subscriptions have not read.
     private(set) var isTrimmed: Bool
     /// The posters of the entries that were read since the scan found that entries are missing.
     private var seen: Set<PosterID> = []
-    /// The subscriptions that had begun before, with the number of ends that each has read.
+    /// The subscriptions that had begun before this scan, each with its value in ``ReadingMemory/begun``.
     ///
-    /// For them a missing post is a loss.
+    /// For these subscriptions, a missing post is a loss.
     private let begun: [UInt64: UInt64]
     private let ended: EndedPosters
 
@@ -137,7 +137,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Reports, with a baseline, the numbers of a poster that may be missing before its first entry.
+    /// Reports, with a baseline, the numbers of a poster that can be missing before the poster's first entry.
     private mutating func mark(
         _ poster: PosterID, _ number: UInt64, _ position: EntryID, _ wanting: [Subscription],
         _ items: inout [EngineBatch.Item]
