@@ -54,15 +54,14 @@ public struct RedisOptions: Hashable, Sendable {
     /// The time for which a center keeps a post after the server has accepted it.
     ///
     /// A server that writes its file once a second loses up to two seconds when it crashes. When the engine connects again, the
-    /// center sends all posts that it keeps once more, and the server adds the posts that it does not have.
+    /// center resends all posts that it keeps, and the server adds the posts that it does not have.
     public var retention = Duration.seconds(3)
 
     /// The largest number of accepted posts that a center keeps for the retention.
     ///
     /// Beyond this number, the oldest accepted posts are kept for less time than ``retention``, so the retention never limits the
     /// rate of posts. With the defaults, every post is kept for the whole time if the center posts at most 32,768 in three seconds,
-    /// some 10,000 a second. The limits of the center's own options count the posts that the server has not accepted yet, and not
-    /// these.
+    /// some 10,000 a second. The limits of the center's own options count only the posts that the server has not accepted yet.
     public var retainedPosts = 32_768
 
     /// The largest number of bytes of accepted posts that a center keeps for the retention.

@@ -82,7 +82,7 @@ struct AcceptedPosts: Hashable, Sendable {
 
     /// Starts again on a new connection.
     ///
-    /// On the new connection, the center sends all posts that are not settled once more.
+    /// On the new connection, the center resends all posts that are not settled.
     mutating func restart() {
         groups.removeAll()
         (posts, bytes) = (0, 0)

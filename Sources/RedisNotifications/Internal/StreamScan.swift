@@ -36,7 +36,9 @@ struct StreamScan: Sendable {
     private(set) var cursor: EntryID?
     /// The earliest date of a post to deliver; nil for any date.
     let since: Int64?
-    /// The maximum number of posts that each subscription gets, which are the newest posts; nil for no limit.
+    /// The maximum number of posts that each subscription gets; nil for no limit.
+    ///
+    /// If there are more posts, the subscription gets the newest of them.
     let newest: Int?
     /// The newest posts for each subscription so far, if `newest` is not nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]

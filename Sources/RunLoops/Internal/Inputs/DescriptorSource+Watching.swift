@@ -34,8 +34,8 @@ extension DescriptorSource {
         /// descriptors.
         ///
         /// This event waits for a readiness that an epoll set never reports. Without the event, the epoll set would leave the
-        /// kernel's set and be added again later. The kernel then checks each member of the epoll set, which took 264 µs with
-        /// 9,000 members. Watching an epoll set for reading again, while it was still in the kernel's set, took 0.24 µs.
+        /// kernel's set and be added again later. The kernel then checks each member of the epoll set, which took 264 µs with 9,000
+        /// members. Watching an epoll set again, for reading, took 0.24 µs while it was still in the kernel's set.
         var place: Event?
         /// The interest that `event` was made for.
         var interest = Interest()

@@ -29,7 +29,7 @@ final class LoopTimers {
     /// The number of planned fires.
     var count: Int { plan.value.queue.count }
 
-    /// The latest moment at which the loop can wake without exceeding any timer's tolerance; `never` if no fire is planned.
+    /// The latest moment at which the loop can wake without exceeding the tolerance of any timer; `never` if no fire is planned.
     var nextWake: Moment {
         @inline(__always) get { isEmpty ? .never : plan.value.queue.nextWake ?? .never }
     }

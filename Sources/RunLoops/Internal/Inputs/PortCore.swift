@@ -104,7 +104,7 @@ final class PortCore: Sendable {
         send(Mailbox.Chain(node)) { Moment(deadline) }
     }
 
-    /// Queues several messages, linked newest to oldest, either all of them or none.
+    /// Queues either all of several messages, which are linked newest to oldest, or none of them.
     @usableFromInline
     func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
         guard let newest else { return nil }

@@ -32,7 +32,7 @@ struct PortQueue: ~Copyable, Sendable {
     /// updated it. In return, a sender need not read the counter that the receiver writes for each message.
     let mailbox: Mailbox
 
-    /// The number of messages handed out whose room has been returned to the mailbox's word.
+    /// The number of handed-out messages whose room has been returned to the mailbox's word.
     ///
     /// It is written under the lock of `waitingSenders`.
     private let roomReturned = Atomic<UInt64>(0)
@@ -169,7 +169,7 @@ struct PortQueue: ~Copyable, Sendable {
 
     /// Removes a sender from the wait queue, and serves the senders behind it.
     ///
-    /// Room that was too small for the batch of that sender can be enough for the senders behind it.
+    /// Room that was too small for the removed sender's batch can be enough for the senders behind that sender.
     ///
     /// - Parameter leave: Removes the sender.
     /// - Returns: The result of `leave`.
@@ -187,7 +187,7 @@ struct PortQueue: ~Copyable, Sendable {
         waitingCount.store(line.count, ordering: .sequentiallyConsistent)
     }
 
-    /// Serves the wait queue once more, in case the receiver made room before it could see the sender that joined.
+    /// Serves the wait queue once more, in case the receiver made room before the receiver could see the sender that joined.
     ///
     /// A sender that stays in the wait queue calls this before it sleeps or suspends.
     func lookForRoomAgain() {
