@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// An object that delivers notifications on the thread of one loop, whichever thread posts them.
 ///
-/// Each loop has one redirector for all observers and centers. Their notifications share the loop's single queue, and a loop that
-/// is awake is not woken again. Each observer receives the notifications of one posting thread in the order in which that thread
-/// posted them. A post on the loop's own thread is delivered immediately if no notification waits for an observer with the same
-/// modes; otherwise it waits its turn, so that it overtakes no earlier notification.
+/// Each loop has one redirector for all observers and centers. The notifications for all of them share the loop's single queue, and
+/// a post does not wake a loop that is already awake. Each observer receives the notifications of one posting thread in the order
+/// in which that thread posted them. A post on the loop's own thread is delivered immediately if no notification waits for an
+/// observer with the same modes; otherwise it waits its turn, so that it overtakes no earlier notification.
 ///
 /// You rarely use a redirector directly; ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` uses it
 /// for you.

@@ -47,8 +47,8 @@ public struct RedisOptions: Hashable, Sendable {
     /// The approximate number of entries that the server keeps for observers that start with earlier notifications or connect
     /// again.
     ///
-    /// An entry holds the notifications that a center hands over at the same time: one if the center posts seldom, and up to 16 if
-    /// it posts thousands a second.
+    /// An entry holds the notifications that a center hands over at the same time: one notification if the center posts seldom, and
+    /// up to 16 if it posts thousands a second.
     public var streamLength = 100_000
 
     /// The time for which a center keeps a post after the server has accepted it.

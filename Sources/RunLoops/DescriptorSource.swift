@@ -35,7 +35,7 @@ public final class DescriptorSource {
     /// The events that the source watches the descriptor for; at least one event.
     ///
     /// You can change the interest at any time, even in the handler and while the source is in no loop. The loop passes the change
-    /// to the kernel before it next polls the kernel. Of several changes, only the last change counts, and setting the same
+    /// to the kernel before it next polls the kernel. Of several changes, only the last change takes effect, and setting the same
     /// interest again costs nothing. Readiness outside the new interest does not reach the handler, even if the kernel has reported
     /// it already. After a change, an edge-triggered source reports all present readiness once more.
     ///

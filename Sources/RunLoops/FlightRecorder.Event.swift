@@ -76,7 +76,8 @@ extension FlightRecorder {
         public let kind: Kind
         /// The time at which the event began.
         ///
-        /// If a loop calls the handlers of several messages in a row, each of them begins when the one before it ends.
+        /// If a loop calls the handlers of several messages in a row, the event of each handler begins when the event before it
+        /// ends.
         public let start: ContinuousClock.Instant
         /// The duration of the event; zero for an event without duration, and nil while the event is under way.
         public let duration: Duration?

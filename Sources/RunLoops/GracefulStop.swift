@@ -71,7 +71,7 @@ public final class GracefulStop {
     ///   - deadline: The time from the beginning of the stop to its forced end.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - begin: Called once on the loop's thread, with the stop, when the first of the signals has arrived.
+    ///   - begin: Called once on the loop's thread, with the stop, when the first signal has arrived.
     /// - Throws: ``SignalSourceError`` if another source or other code owns one of the signals, or if the kernel refuses. No signal
     ///   is taken over then.
     public init(

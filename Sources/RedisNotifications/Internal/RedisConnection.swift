@@ -154,7 +154,7 @@ final class RedisConnection {
     private func read() {
         guard let context = unsafe context else { return }
         let result = unsafe redisBufferRead(context)
-        // The replies that arrived before the end of the connection are handled first, because they may contain the reason for the
+        // The replies that arrived before the end of the connection are handled first, because they can contain the reason for the
         // end.
         takeReplies()
         guard let context = unsafe self.context else { return }
@@ -173,7 +173,7 @@ final class RedisConnection {
                 return fail(unsafe RedisConnection.reason(context))
             }
             guard let raw = unsafe raw else { return }
-            // Safe: the library makes replies of this type, and leaves it to the caller to free them.
+            // Safe: the library makes replies of this type, and the caller must free them.
             let reply = unsafe RedisReply(raw.assumingMemoryBound(to: redisReply.self))
             unsafe freeReplyObject(raw)
             take(reply)

@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// The engine of a center that delivers through a stream of a Redis or Valkey server.
 ///
-/// It belongs to a center for the center's whole life, connects again after each fault, and remembers between connections how
-/// far it has read. The state of one connection is in a ``RedisSession``.
+/// The engine belongs to one center for the center's whole life. It connects again after each fault, and remembers, from one
+/// connection to the next, how far it has read. The state of one connection is in a ``RedisSession``.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisEngine: Engine {
@@ -90,7 +90,7 @@ final class RedisEngine: Engine {
         sink?.state(.connected, epoch: epoch)
     }
 
-    /// Connects again later, because a session has ended or could not begin.
+    /// Schedules another attempt to connect, because a session has ended or could not begin.
     func fail(_ failed: RedisSession?, _ error: DistributedNotificationError) {
         if isEnded || failed !== session { return }
         session?.close()

@@ -122,7 +122,7 @@ struct StreamScan: Sendable {
 
     /// Returns true if entries after the cursor were removed before they were read.
     ///
-    /// The server removes the oldest entries first, so no entry is missing after one that is still there.
+    /// The server removes the oldest entries first, so no entry is missing after an entry that still exists.
     private func hasLost(between cursor: EntryID, and first: EntryID, _ entry: StreamEntry?) -> Bool {
         if cursor != .zero { return first > cursor }
         switch start {
@@ -199,7 +199,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Returns true if the subscriptions may have missed an end that the server has forgotten.
+    /// Returns true if it is possible that the subscriptions have missed an end that the server has forgotten.
     private func mayHaveMissed(_ forgotten: EntryID?) -> Bool {
         guard let forgotten else { return false }
         switch start {

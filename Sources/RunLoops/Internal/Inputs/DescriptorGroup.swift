@@ -143,7 +143,7 @@ struct DescriptorGroup {
         }
     }
 
-    /// Schedules all descriptors to be added again, because the kernel's set is new and empty.
+    /// Schedules the addition of all descriptors, because the kernel's set is new and empty.
     mutating func restore() {
         for slot in places.values {
             slots[slot].known = []

@@ -7,7 +7,7 @@ extension DescriptorSource {
     struct State: ~Copyable {
         var membership = Membership()
         var watch = Watch()
-        /// The interest that the user has set, which the loop may not have passed to the kernel yet.
+        /// The interest that the user has set; it is possible that the loop has not passed it to the kernel yet.
         var interest: Interest
 
         init(_ interest: Interest) { self.interest = interest }

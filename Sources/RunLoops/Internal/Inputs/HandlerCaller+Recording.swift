@@ -12,7 +12,7 @@ extension HandlerCaller {
     ///
     /// Otherwise a busy loop would read the clock in each pass, only to find that the window is not over.
     private static let sparedLooks = 3
-    /// The total time above which handlers that were not recorded one by one are recorded as one event, in microseconds.
+    /// The total time, in microseconds, above which the handlers that were not recorded one by one are recorded as one event.
     private static let longestGap: UInt64 = 500
 
     /// Calls user code, and records the call.

@@ -30,6 +30,8 @@ struct IndexedHeap {
 
     func contains(_ slot: Int) -> Bool { slot < positions.count && positions[slot] >= 0 }
 
+    /// Adds a slot.
+    ///
     /// - Precondition: The slot is not in the heap.
     mutating func insert(_ slot: Int, key: Key) {
         while positions.count <= slot { positions.append(-1) }

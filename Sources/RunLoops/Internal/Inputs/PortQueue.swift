@@ -245,7 +245,7 @@ extension PortQueue {
     struct Pump {
         /// The signals that the pushes have returned and that must all be sent.
         ///
-        /// There is more than one if the port has changed its receiver between two pushes.
+        /// There is more than one signal if the port has changed its receiver between two pushes.
         private(set) var signals = NodeList()
         /// The senders whose messages were queued, and the handlers for which there is room.
         private(set) var served = WaitingSenders.List()
