@@ -190,7 +190,8 @@ public final class DescriptorSource {
         let onInvalidation = onInvalidation
         self.onInvalidation = nil
         onInvalidation?()
-        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
+        // Released last, when all state is consistent, because destroying an object that the handler holds can call into this
+        // source.
         withExtendedLifetime(released) {}
     }
 }

@@ -140,7 +140,7 @@ public final class GracefulStop {
         timer?.invalidate()
         timer = nil
         for source in ended { source.invalidate() }
-        // Released last, when all state is consistent, because destroying an object that the handlers hold can call back.
+        // Released last, when all state is consistent, because destroying an object that the handlers hold can call into this stop.
         withExtendedLifetime(released) {}
     }
 

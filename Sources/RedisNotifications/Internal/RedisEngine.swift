@@ -171,7 +171,7 @@ final class RedisEngine: Engine {
     func confirm(_ batch: UInt64, credits: Int) { session?.confirm(credits: credits) }
 }
 
-/// A weak reference to an object that only the thread of one loop uses, for a block that another thread sends to that loop.
+/// A weak reference that a block carries from another thread to a loop; only that loop's thread uses the object.
 ///
 /// `@unchecked Sendable`: the value is read on that thread only.
 final class LoopBound<Value: AnyObject>: @unchecked Sendable {

@@ -68,7 +68,8 @@ enum Scripts {
         return 1
         """
 
-    /// Adds an entry with the end of a poster, and keeps the end for readers that find the entry removed.
+    /// Adds an entry with the end of a poster, and also stores the end elsewhere, for readers that come after the entry was
+    /// removed.
     ///
     /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the maximum number of ends to
     /// keep. Returns 1 or -1.
@@ -89,7 +90,7 @@ enum Scripts {
     /// The maximum number of ended posters that the server remembers.
     static let mostEnds = 1_024
 
-    /// Returns the lowest ID that the stream still has or, if the stream is empty, the last ID that the stream has had.
+    /// Returns the lowest ID that is still in the stream, or the last ID that the stream has generated if the stream is empty.
     ///
     /// KEYS: stream. Returns nil if there is no stream.
     static let first = """

@@ -46,7 +46,8 @@ struct DescriptorGroup {
         /// The generation of the token in the kernel's set.
         var knownGeneration: UInt32 = 0
         var isChanged = false
-        /// The state of a refusal of the wanted interest by the kernel: no refusal, not yet reported to the library, or reported.
+        /// The state of the kernel's refusal to watch for the wanted interest: no refusal, not yet reported to the library, or
+        /// reported.
         var refusal = Refusal.none
         /// True if the descriptor was in the previous set, and has not been added to the present set yet.
         var isRestored = false

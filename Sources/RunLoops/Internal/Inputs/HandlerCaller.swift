@@ -9,7 +9,7 @@ final class HandlerCaller {
     /// The loop's timers, which provide the date of the next fire for the record of a call.
     private let timers: LoopTimers
 
-    /// True if handlers are timed, watched or recorded, as of the last ``lookAgain()``.
+    /// True if handlers were to be timed, watched or recorded at the last call of ``lookAgain()``.
     var notes = false
     /// True if handlers of messages are timed, watched or recorded.
     ///
@@ -17,8 +17,8 @@ final class HandlerCaller {
     var notesMessages = false
     /// True if a recorded handler has just returned, and since then the loop has done nothing that takes long.
     ///
-    /// The recorder then uses the time at which that handler ended as the time at which the handler of the next message begins.
-    /// So it reads the clock only once for each handler.
+    /// The recorder then takes the end of that handler as the beginning of the next message's handler. So it reads the clock only
+    /// once for each handler.
     var followsHandler = false
 
     /// True while a period of busy time is counted.

@@ -16,7 +16,7 @@ final class LoopDescriptors {
     ///
     /// It is stored without exclusivity checks because each report reads it; see ``ExclusivityUnchecked``.
     private let files = ExclusivityUnchecked(WatchedDescriptors())
-    /// The retries after refusals.
+    /// The retries after the kernel has refused to watch descriptors.
     ///
     /// They are stored without exclusivity checks because they are read before each sleep; see ``ExclusivityUnchecked``.
     private let retry = ExclusivityUnchecked(WatchRetry())
@@ -180,7 +180,7 @@ final class LoopDescriptors {
         source.update()
     }
 
-    /// True if a descriptor still refers to the same file as when its source joined.
+    /// True if a descriptor still refers to the same file as when its source joined the loop.
     func stillHolds(_ descriptor: CInt) -> Bool { files.value.holds(descriptor) }
 
     /// Records that an input has a change that has not yet been passed to the kernel.

@@ -1,7 +1,7 @@
 /// The timers of one loop that wait for their dates.
 ///
-/// This object owns the planned fires, and the list of overdue timers, which became due while the loop ran in a mode that they are
-/// not in.
+/// This object owns the planned fires, and the list of overdue timers, which became due while the loop ran in a mode that does not
+/// contain them.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopTimers {

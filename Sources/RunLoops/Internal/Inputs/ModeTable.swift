@@ -1,4 +1,4 @@
-/// The modes of a loop that are common, that hold an input, or that are running.
+/// The modes of a loop that are common, hold an input, or are running.
 ///
 /// A mode that is not in the table is empty and not common. So the table drops an empty mode that is not common, unless the mode is
 /// running. Blocks, observers and the runs on the stack store the names of their modes themselves.

@@ -1,8 +1,8 @@
 internal import CThreads
 internal import Synchronization
 
-// The room of a port with a limit, the senders that wait for room, and the handshake that keeps them from sleeping while there is
-// room. The senders wait in the wait queue, which the code calls the line.
+// The room of a port with a limit, the senders that wait for room, and the handshake that keeps these senders from sleeping while
+// there is room. The senders wait in the wait queue, which the code calls the line.
 //
 // The mailbox's word carries the room that is left. A push takes room from the word in the same exchange that queues the message.
 // The receiver only counts the messages that it hands out, in `handedOut`. A sender that finds too little room in the word brings
@@ -37,7 +37,7 @@ struct PortQueue: ~Copyable, Sendable {
     /// It is written under the lock of `waitingSenders`.
     private let roomReturned = Atomic<UInt64>(0)
 
-    /// Padding that keeps the words that senders write off the cache lines that all threads read for each message.
+    /// Padding, so that the words that senders write share no cache line with the words that all threads read for each message.
     ///
     /// The padding fills two lines, because processors fetch lines in pairs.
     private let paddingOfSenders = InlineArray<16, UInt64>(repeating: 0)
@@ -50,7 +50,7 @@ struct PortQueue: ~Copyable, Sendable {
     /// The maximum number of messages that are queued or in the backlog; 0 for no limit.
     let limit: UInt64
 
-    /// Padding that keeps the words that the receiver writes off the cache lines that all threads read.
+    /// Padding, so that the words that the receiver writes share no cache line with the words that all threads read.
     private let paddingOfReceiver = InlineArray<16, UInt64>(repeating: 0)
 
     /// The number of messages that were handed out.
