@@ -6,7 +6,7 @@
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
     let handle: LoopHandle
-    /// The loop's timers, which provide the date of the next fire for the record of a call.
+    /// The loop's timers, which provide, for the record of a call, the date of the next fire.
     private let timers: LoopTimers
 
     /// True if handlers were to be timed, watched or recorded at the last call of ``lookAgain()``.
