@@ -25,7 +25,7 @@ extension NotificationQueue {
     ///
     /// > Thread safety: a value.
     public enum Survivor: Sendable {
-        /// The notification that already waits, in its place and with its own style and modes.
+        /// The notification that already waits; it keeps its place, its style and its modes.
         ///
         /// The new notification is ignored.
         case first

@@ -1,7 +1,8 @@
 extension NotificationQueue {
     /// The time at which a notification is posted.
     ///
-    /// The raw values are the same as in Foundation. <doc:PostingLater> defines the step of a pass in which each style posts.
+    /// The raw values are the same as in Foundation. <doc:PostingLater> defines, for each style, the step of the loop's pass in
+    /// which a notification is posted.
     ///
     /// > Thread safety: a value.
     public enum PostingStyle: UInt, Sendable {

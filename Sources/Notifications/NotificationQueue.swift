@@ -81,7 +81,7 @@ public final class NotificationQueue: Sendable {
     ///   - coalesceMask: The properties that two notifications must share to match; their styles and modes do not matter. With
     ///     an empty mask no notifications match.
     ///   - survivor: The notification that is posted when several match; ignored for ``PostingStyle/now``.
-    ///   - modes: The modes in which the notification may be posted, at least one; nil for the default mode. `.common` stands
+    ///   - modes: The modes in which the notification can be posted, at least one mode; nil for the default mode. `.common` stands
     ///     for every common mode.
     /// - Returns: False if the loop's thread has ended, so that the notification was discarded without being posted.
     /// - Complexity: O(1), independent of the number of notifications that wait.
@@ -128,8 +128,8 @@ public final class NotificationQueue: Sendable {
             unsafe queue.remove(matching: notification, mask)
             if runLoop.isIdleOrRuns(inOneOf: modes) {
                 notificationCenter.post(notification)
-                // The notification was posted, so this is true even if the thread is ending and the loop has already discarded its
-                // work.
+                // The notification was posted, so the result is true even if the thread is ending and the loop has already
+                // discarded its work.
                 return true
             }
         case .asap: unsafe queue.enqueue(notification, on: queue.asap, mask, survivor, modes)
@@ -140,8 +140,8 @@ public final class NotificationQueue: Sendable {
 
     /// Removes matching notifications from the queue without posting them.
     ///
-    /// If this is called on another thread, the call is passed to the loop, which can post some of the notifications before it
-    /// carries out the call. The call covers all notifications that the calling thread has enqueued before it.
+    /// If this is called on another thread, the call is passed to the loop, which can post some of the notifications before the
+    /// loop carries out the call. The call applies to all notifications that the calling thread has enqueued before this call.
     ///
     /// - Parameters:
     ///   - notification: The notification to compare with.

@@ -1,5 +1,5 @@
 extension NotificationRedirector {
-    /// The limit on the notifications that may wait for one observer, and the policy for notifications beyond the limit.
+    /// The limit on the number of notifications that wait for one observer, and the policy for notifications beyond the limit.
     ///
     /// > Thread safety: a value.
     public struct Capacity: Sendable {
@@ -32,7 +32,7 @@ extension NotificationRedirector {
         /// Limits the number of notifications that wait.
         ///
         /// - Parameters:
-        ///   - count: The maximum number of notifications that may wait; at least 1.
+        ///   - count: The maximum number of waiting notifications; at least 1.
         ///   - policy: The policy for a notification for which there is no room.
         /// - Returns: The capacity.
         public static func bounded(_ count: Int, _ policy: Policy) -> Capacity {

@@ -15,8 +15,8 @@ extension NotificationRedirector {
 extension ObservationToken {
     /// The delivery counts of an observer on a loop; nil for an observer on the posting thread.
     ///
-    /// Notifications that wait, that were merged, or that were discarded because the observation was removed are not counted.
-    /// The counts remain available after the observation has ended.
+    /// These counts do not include notifications that wait, that were merged, or that were discarded because the observation was
+    /// removed. The counts remain available after the observation has ended.
     ///
     /// > Thread safety: any thread. The three numbers are read one after the other, not as a snapshot.
     public var deliveryCounts: NotificationRedirector.Counts? { registration.target?.counts }

@@ -3,10 +3,10 @@ internal import Synchronization
 
 /// An object that delivers notifications on the thread of one loop, whichever thread posts them.
 ///
-/// Each loop has one redirector for all observers and centers. Their notifications share the loop's single queue, and a loop that
-/// is awake is not woken again. Each observer receives the notifications of one posting thread in the order in which that thread
-/// posted them. A post on the loop's own thread is delivered immediately if no notification waits for an observer with the same
-/// modes; otherwise it waits its turn, so that it overtakes no earlier notification.
+/// Each loop has one redirector for all observers and centers. The notifications for all of them share the loop's single queue, and
+/// a post does not wake a loop that is already awake. Each observer receives the notifications of one posting thread in the order
+/// in which that thread posted them. A post on the loop's own thread is delivered immediately if no notification waits for an
+/// observer with the same modes; otherwise it waits its turn, so that it overtakes no earlier notification.
 ///
 /// You rarely use a redirector directly; ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` uses it
 /// for you.
@@ -45,16 +45,16 @@ public final class NotificationRedirector: Sendable {
     /// The number of notifications, for all observers, that were discarded because the loop has ended.
     ///
     /// The count includes the notifications that were on their way when the loop ended. If no notification was on its way to an
-    /// observer, the count includes the first notification for it that was posted afterwards: that post removes the observer, so
-    /// later posts are not counted. Keep a reference to the redirector to keep the count.
+    /// observer, the count includes the first notification that was posted for that observer afterwards. Posting that notification
+    /// removes the observer, so later notifications are not counted. Keep a reference to the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
-    /// The lane of the observers that are called in these modes.
+    /// Returns the lane of the observers that are called in these modes, and makes the lane if there is none.
     func lane(for modes: [RunLoop.Mode]) -> DeliveryLane {
         lanes.withLock { lanes in
             if let known = lanes.first(where: { $0.modes == modes }) { return known }
-            // If only this list refers to a lane, the lane has no observer and is removed. No other thread can get a reference
-            // to the lane meanwhile, because that takes the lock.
+            // If only this list refers to a lane, the lane has no observer and is removed. No other thread can get a reference to
+            // the lane meanwhile, because a thread must hold the lock to get one.
             for index in lanes.indices.reversed() where isKnownUniquelyReferenced(&lanes[index]) {
                 lanes.remove(at: index)
             }
@@ -67,7 +67,7 @@ public final class NotificationRedirector: Sendable {
     /// The number of lanes that the redirector keeps.
     var laneCount: Int { lanes.withLock { $0.count } }
 
-    /// True if a post on the calling thread may be delivered immediately.
+    /// True if a post on the calling thread can be delivered immediately.
     func mayDeliverAtOnce(_ lane: DeliveryLane) -> Bool {
         runLoop.isCurrent && lane.isEmpty && runLoop.isIdleOrRuns(inOneOf: lane.modes)
     }

@@ -26,7 +26,7 @@ public final class ObservationBag: Sendable {
 
     /// Adds a token to the bag.
     ///
-    /// - Parameter token: The token. If the token has other owners, too, destroying the bag does not end the observation, but
+    /// - Parameter token: The token. If the token also has other owners, destroying the bag does not end the observation, but
     ///   emptying the bag does.
     ///
     /// > Thread safety: any thread.

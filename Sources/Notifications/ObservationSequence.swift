@@ -137,7 +137,8 @@ extension NotificationCenter {
         let subject = object.map { WeakReference($0) }
         return ObservationSequence(bufferingPolicy: bufferingPolicy) { [weak self] handler in
             guard let subject else { return self?.addObserver(forName: name, using: handler) }
-            // If the object has been destroyed, nothing more is posted for it, and notifications of other objects are not wanted.
+            // If the object has been destroyed, there is nothing to observe: nothing more is posted for that object, and
+            // notifications of other objects are not wanted.
             guard let object = subject.sendable else { return nil }
             return self?.addObserver(forName: name, object: object, using: handler)
         }

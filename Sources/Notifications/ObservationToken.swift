@@ -33,17 +33,17 @@ public final class ObservationToken: Sendable {
 
     /// Ends the observation, and waits until no call of its handler is running.
     ///
-    /// The calling thread's own loop does not run during the wait. If the handler waits for this thread, directly or through
-    /// other threads, neither thread would ever continue. In that case one of the waits in this circle fails with
-    /// ``/RunLoops/PerformError/circle(_:)``, ``/RunLoops/RequestError/circle(_:)`` or
-    /// ``/RunLoops/PortSendRefusal/wouldDeadlock``, so that the handler can return.
+    /// The calling thread's own loop does not run during the wait. If the handler waits for this thread, directly or through other
+    /// threads, the waits form a circle that would never end. Therefore one of these waits fails with
+    /// ``/RunLoops/PerformError/circle(_:)``, ``/RunLoops/RequestError/circle(_:)`` or ``/RunLoops/PortSendRefusal/wouldDeadlock``,
+    /// so that the handler can return.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Precondition: Not called from the handler itself, which would wait for its own end. Also not called while the handler
-    ///   waits for this thread with a wait that cannot fail, which is a wait for a running block, for the end of a handler or
-    ///   for the end of a thread.
+    ///   waits for this thread with a wait that cannot fail. The waits that cannot fail are those for a running block, for the end
+    ///   of a handler and for the end of a thread.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread; await removed() instead")

@@ -5,12 +5,12 @@ extension DistributedNotificationEngine {
     /// Returns an engine that delivers notifications through a Redis or Valkey server, between any number of machines.
     ///
     /// The server must be Redis 6.2 or Valkey 7.2, or later. <doc:NotificationsThroughRedis> describes the keys, and the
-    /// effects of a server that loses data.
+    /// consequences if the server loses data.
     ///
     /// - Parameters:
     ///   - address: The address of the server.
     ///   - options: The settings.
-    /// - Returns: The engine, which connects once a center is made with it.
+    /// - Returns: The engine. It connects when a center is made with it.
     ///
     /// > Thread safety: any thread.
     public static func redis(

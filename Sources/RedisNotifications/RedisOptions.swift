@@ -6,7 +6,7 @@ internal import RunLoops
 public enum RedisAddress: Hashable, Sendable {
     /// A Unix socket.
     case unix(path: String)
-    /// A TCP port of a host, whose name the engine looks up on another thread each time that it connects.
+    /// A TCP port of a host; each time that the engine connects, it looks up the host's name on another thread.
     case tcp(host: String, port: Int = 6_379)
 }
 
@@ -47,26 +47,26 @@ public struct RedisOptions: Hashable, Sendable {
     /// The approximate number of entries that the server keeps for observers that start with earlier notifications or connect
     /// again.
     ///
-    /// An entry holds the notifications that a center hands over at the same time: one if the center posts seldom, and up to 16 if
-    /// it posts thousands a second.
+    /// An entry holds the notifications that a center hands over at the same time: one notification if the center posts seldom, and
+    /// up to 16 if it posts thousands a second.
     public var streamLength = 100_000
 
     /// The time for which a center keeps a post after the server has accepted it.
     ///
-    /// A server that writes its file once a second loses up to two seconds when it crashes. When the connection begins anew, the
-    /// center sends again what it keeps, and the server adds what it does not have.
+    /// A server that writes its file once a second loses up to two seconds when it crashes. When the engine connects again, the
+    /// center resends all posts that it keeps, and the server adds the posts that it does not have.
     public var retention = Duration.seconds(3)
 
     /// The largest number of accepted posts that a center keeps for the retention.
     ///
-    /// Beyond it, the oldest of them are kept for less time than ``retention``. So the retention never limits the number of posts
-    /// a second: up to 32,768 in three seconds, some 10,000 a second, each is kept for the whole time. The limits of the center's
-    /// own options count the posts that the server has not accepted yet, and not these.
+    /// Beyond this number, the oldest accepted posts are kept for less time than ``retention``, so the retention never limits the
+    /// rate of posts. With the defaults, every post is kept for the whole time if the center posts at most 32,768 in three seconds,
+    /// some 10,000 a second. The limits of the center's own options count only the posts that the server has not accepted yet.
     public var retainedPosts = 32_768
 
     /// The largest number of bytes of accepted posts that a center keeps for the retention.
     ///
-    /// Beyond it, the oldest of them are kept for less time.
+    /// Beyond this size, the oldest accepted posts are kept for less time than ``retention``.
     public var retainedBytes = 33_554_432
 
     /// The time within which the server has to answer when the engine connects.

@@ -4,7 +4,7 @@ import Inspection
 enum Command {
     case list
     case help
-    /// A report that is shown again and again, until the process ends.
+    /// A report that is shown repeatedly, until the inspected process ends.
     case watch(Int32)
     case report(Int32, ReportForm)
     case save(Int32, TraceFormat, path: String)

@@ -49,7 +49,7 @@ public final class DelayedPerform: Sendable {
 
     /// True if the block can still run.
     ///
-    /// A block can run until the loop calls it, you cancel it, or the loop ends.
+    /// This is true until the loop calls the block, you cancel the block, or the loop ends.
     ///
     /// > Thread safety: any thread; the block can start at any moment.
     public var isPending: Bool {

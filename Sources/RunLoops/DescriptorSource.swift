@@ -35,7 +35,7 @@ public final class DescriptorSource {
     /// The events that the source watches the descriptor for; at least one event.
     ///
     /// You can change the interest at any time, even in the handler and while the source is in no loop. The loop passes the change
-    /// to the kernel before it next polls the kernel. Of several changes, only the last change counts, and setting the same
+    /// to the kernel before it next polls the kernel. Of several changes, only the last change takes effect, and setting the same
     /// interest again costs nothing. Readiness outside the new interest does not reach the handler, even if the kernel has reported
     /// it already. After a change, an edge-triggered source reports all present readiness once more.
     ///
@@ -65,8 +65,8 @@ public final class DescriptorSource {
 
     /// The handler for the kernel's refusal to watch the descriptor.
     ///
-    /// The loop calls the handler on its thread when the kernel refuses to watch the descriptor again after a run in another mode,
-    /// or to watch it for another ``interest``.
+    /// The loop calls the handler on its thread when the kernel refuses to resume watching the descriptor after a run in another
+    /// mode, or to watch it for another ``interest``.
     ///
     /// The kernel refuses if it has no memory (`ENOMEM`), or if the user of the process watches too many descriptors (`ENOSPC`).
     /// While a mode of the source runs, the loop retries, after pauses that grow from a millisecond to a second. No readiness is
@@ -85,7 +85,8 @@ public final class DescriptorSource {
     let origin: SourceLocation
     /// Called after this source was invalidated; invalidates the source that this source represents in the loop.
     var onInvalidation: (() -> Void)?
-    /// Called instead of the handler, for an input that polls its descriptors itself and is served later in the pass.
+    /// Called instead of the handler if the source represents an input that polls its descriptors itself and is served later in the
+    /// pass.
     var relay: (() -> Void)?
     /// True if the source represents another input that itself asks the kernel for the readiness.
     let standsForInput: Bool
@@ -189,7 +190,8 @@ public final class DescriptorSource {
         let onInvalidation = onInvalidation
         self.onInvalidation = nil
         onInvalidation?()
-        // Released last, when all state is consistent, because destroying an object that the handler holds can call back.
+        // Released last, when all state is consistent, because destroying an object that the handler holds can call into this
+        // source.
         withExtendedLifetime(released) {}
     }
 }

@@ -7,30 +7,46 @@ extension FlightRecorder {
         ///
         /// > Thread safety: a value.
         public enum Kind: Hashable, Sendable {
-            /// A call of a handler. The place is that of the block, timer, source, port or observer; for a delivery, that of
-            /// the notification.
+            /// A call of a handler.
+            ///
+            /// The event's place is that of the block, timer, source, port or observer; for a delivery, it is that of the
+            /// notification.
             case handler(RunLoop.HandlerKind)
-            /// Calls of message handlers that are recorded as one event, because together they took long. The place is that of one
-            /// of these handlers.
+            /// Calls of message handlers that are recorded as one event, because together they took long.
+            ///
+            /// The event's place is that of one of these handlers.
             case stretch(count: Int)
-            /// A run of a loop. The result is nil while the run is under way, or if the mode had no input to run for. The place is
-            /// the mode.
+            /// A run of a loop.
+            ///
+            /// The result is nil while the run is under way, or if the mode had no input to run for. The event's place is the mode.
             case run(RunLoop.RunResult?)
             /// A sleep of a loop, with the reasons for which the sleep ended.
             case sleep(WakeReasons)
-            /// Messages that the thread sent together. The place is that of the block, or of the port.
+            /// Messages that the thread sent together.
+            ///
+            /// The event's place is that of the block, or of the port.
             case post(count: Int)
-            /// A port that the thread found full. The place is the port's.
+            /// A port that the thread found full.
+            ///
+            /// The event's place is that of the port.
             case fullPort
             /// A wait for another thread: for room in a port, for a reply, for a block.
             case wait(isRefused: Bool)
-            /// A mark that the program has recorded. The place is the text of the mark.
+            /// A mark that the program has recorded.
+            ///
+            /// The event's place is the text of the mark.
             case mark
-            /// An interval that the program has recorded. The place is the text of the interval.
+            /// An interval that the program has recorded.
+            ///
+            /// The event's place is the text of the interval.
             case interval
-            /// A notification that the thread has posted. The place is its name.
+            /// A notification that the thread has posted.
+            ///
+            /// The event's place is the name of the notification.
             case notification(observers: Int)
-            /// Notifications that were discarded because an observer had no room. The place is that of the notification.
+            /// Notifications that were discarded because an observer had no room.
+            ///
+            /// The event's place is that of the notification.
             case drop(count: Int)
             /// The beginning or the end of a connection of a port between processes.
             case connection(began: Bool)
@@ -60,7 +76,8 @@ extension FlightRecorder {
         public let kind: Kind
         /// The time at which the event began.
         ///
-        /// If a loop calls the handlers of several messages in a row, each of them begins when the one before it ends.
+        /// If a loop calls the handlers of several messages in a row, the event of each handler begins when the event before it
+        /// ends.
         public let start: ContinuousClock.Instant
         /// The duration of the event; zero for an event without duration, and nil while the event is under way.
         public let duration: Duration?
@@ -72,11 +89,12 @@ extension FlightRecorder {
         public let wait: Duration?
         /// The time from the fire date of a timer to the call of its handler.
         public let lateness: Duration?
-        /// The number of messages that waited in a port at the call of its handler, including the message of this call.
+        /// The number of messages that waited in a port when its handler was called, including the message that is handled in that
+        /// call.
         ///
         /// Messages that were sent together can count as one.
         public let waitingMessages: Int?
-        /// A number that is the same for a post and for the handler of its message, within one snapshot.
+        /// A number that the event of a post shares with the event of the message's handler, within one snapshot.
         public let flow: UInt64?
     }
 }
@@ -96,8 +114,8 @@ extension FlightRecorder.Event {
         lateness =
             event.kind == .timer ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp) << 6)) : nil
         waitingMessages = event.kind == .port && event.number > 0 ? event.number : nil
-        // When a delivery is sent, the event gets one place that all deliveries share. When its handler is called, the event gets
-        // the place of the notification. So the place of a delivery cannot be part of the identity.
+        // When a delivery is sent, its event gets a place that all deliveries share. When the delivery's handler is called, the
+        // event gets the place of the notification. So the place of a delivery cannot be part of the identity.
         let isDelivery = event.kind == .delivery || place == SourceLocation.delivery.description
         let identity = UInt64(isDelivery ? 0 : event.place) << 32 | UInt64(event.stamp)
         switch event.kind {

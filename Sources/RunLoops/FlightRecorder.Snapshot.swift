@@ -24,7 +24,7 @@ extension FlightRecorder {
             public let id: Int32
             /// The system's name of the thread at its first event, up to 15 bytes.
             ///
-            /// In a simulation, this is the name of the `RunLoopThread`, or `simulation` for the body's thread.
+            /// In a simulation, this is the name of the `RunLoopThread`, or `simulation` for the thread of the simulation's body.
             public let name: String
             /// True if the thread has ended.
             public let hasEnded: Bool
@@ -37,7 +37,7 @@ extension FlightRecorder {
         }
     }
 
-    /// The values with which ticks are converted to dates, and the numbers of places to texts.
+    /// The values for converting ticks to dates, and the numbers of places to texts.
     struct Reading: Sendable {
         let scale: TickScale
         /// The time at which the recording began, in ticks.

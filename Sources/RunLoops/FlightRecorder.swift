@@ -70,7 +70,7 @@ public final class FlightRecorder: Sendable {
     ///   - byteLimit: The memory for the events of all threads, in bytes. It is divided among 32 threads, each of which has room
     ///     for at least 256 events of 24 bytes. The kernel provides the memory only when events are first written to it. The events
     ///     of a thread that has ended stay until a new thread needs their room. If more than 32 threads exist at the same time, the
-    ///     others are counted, but not recorded.
+    ///     additional threads are counted, but not recorded.
     ///   - detail: The amount of detail.
     /// - Throws: ``Failure/isRecordedAlready``.
     public init(
@@ -141,7 +141,7 @@ public final class FlightRecorder: Sendable {
 
     // MARK: - Slow handlers
 
-    /// Calls a handler with a snapshot each time that a handler of any loop has taken longer than a given time.
+    /// Calls a closure with a snapshot each time that a handler of any loop has taken longer than a given time.
     ///
     /// A ``RunLoopWatchdog`` finds the slow handlers, so its limits apply: it checks the loops four times within the threshold, and
     /// each call of a handler costs the loop a few plain stores.

@@ -71,7 +71,7 @@ public final class GracefulStop {
     ///   - deadline: The time from the beginning of the stop to its forced end.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - begin: Called once on the loop's thread, with the stop, when the first of the signals has arrived.
+    ///   - begin: Called once on the loop's thread, with the stop, when the first signal has arrived.
     /// - Throws: ``SignalSourceError`` if another source or other code owns one of the signals, or if the kernel refuses. No signal
     ///   is taken over then.
     public init(
@@ -140,7 +140,7 @@ public final class GracefulStop {
         timer?.invalidate()
         timer = nil
         for source in ended { source.invalidate() }
-        // Released last, when all state is consistent, because destroying an object that the handlers hold can call back.
+        // Released last, when all state is consistent, because destroying an object that the handlers hold can call into this stop.
         withExtendedLifetime(released) {}
     }
 

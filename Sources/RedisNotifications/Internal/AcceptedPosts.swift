@@ -1,11 +1,11 @@
 internal import DequeModule
 
-/// The posts that the server has accepted, until the center need not keep them any longer.
+/// The posts that the server has accepted and that the center still has to keep.
 ///
-/// A pure value. To keep the number of groups small, all posts that are accepted within a tenth of a second form one group, which
-/// is kept as long as its last post.
+/// A pure value. To keep the number of groups small, the posts that are accepted within a tenth of a second form one group, unless
+/// that group would get too large. The whole group is kept as long as its last post.
 struct AcceptedPosts: Hashable, Sendable {
-    /// The limits of the posts that are kept.
+    /// The limits on the time, the number and the size of the posts that are kept.
     struct Limits: Hashable, Sendable {
         var time: Duration
         var posts: Int
@@ -51,9 +51,9 @@ struct AcceptedPosts: Hashable, Sendable {
         while self.posts > limits.posts || self.bytes > limits.bytes { settleFirst() }
     }
 
-    /// True if a group may grow.
+    /// Returns true if more posts can join a group.
     ///
-    /// Groups stay small because a whole group is settled early when the limit is reached.
+    /// Groups stay small, because beyond a limit the oldest group is settled early as a whole.
     private func isSmall(_ group: Group) -> Bool {
         group.posts < limits.posts / 16 && group.bytes < limits.bytes / 16
     }
@@ -65,10 +65,10 @@ struct AcceptedPosts: Hashable, Sendable {
         settled = first.number
     }
 
-    /// The time at which the next posts are settled, or nil if none waits.
+    /// The time at which the next group of posts is settled; nil if there is no group.
     var due: ContinuousClock.Instant? { groups.first.map { $0.ended + limits.time } }
 
-    /// Settles the posts that have been kept long enough.
+    /// Settles the posts that have been kept long enough, so that the center need not keep them any longer.
     ///
     /// - Returns: True if a post was settled.
     mutating func settle(now: ContinuousClock.Instant) -> Bool {
@@ -80,7 +80,9 @@ struct AcceptedPosts: Hashable, Sendable {
         return changes
     }
 
-    /// Starts again on a new connection, on which the center sends again all posts that are not settled.
+    /// Starts again on a new connection.
+    ///
+    /// On the new connection, the center resends all posts that are not settled.
     mutating func restart() {
         groups.removeAll()
         (posts, bytes) = (0, 0)

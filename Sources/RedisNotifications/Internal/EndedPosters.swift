@@ -1,8 +1,9 @@
 internal import DistributedNotifications
 
-/// The ended posters whose entries the stream can still have, in the order in which the engine has read their ends.
+/// The posters that have ended but can still have entries in the stream, numbered in the order in which the engine has read their
+/// ends.
 ///
-/// A pure value. When an engine reads the stream again from the start, it skips the posters that had ended before.
+/// A pure value. When an engine reads the stream again from the start, it skips the posters whose ends were read before.
 struct EndedPosters: Hashable, Sendable {
     /// The ID of the entry that records a poster's end, and the number of this end in the order of reading.
     private struct End: Hashable, Sendable {
@@ -10,7 +11,7 @@ struct EndedPosters: Hashable, Sendable {
         let count: UInt64
     }
 
-    /// The number of remembered ends from which on old ends are forgotten.
+    /// The number of remembered ends above which ``prune(before:)`` forgets old ends.
     private static let most = 4_096
 
     private var ends: [PosterID: End] = [:]
@@ -29,7 +30,7 @@ struct EndedPosters: Hashable, Sendable {
         ends[poster].map { $0.count <= count } ?? false
     }
 
-    /// Forgets the ends whose entries the stream no longer has, if very many ends are remembered.
+    /// If more than ``most`` ends are remembered, forgets the ends whose entries the stream no longer has.
     mutating func prune(before first: EntryID) {
         if ends.count > EndedPosters.most { ends = ends.filter { $0.value.id >= first } }
     }

@@ -4,7 +4,7 @@ internal import DistributedNotifications
 typealias EntryID = Position
 
 extension EntryID {
-    /// The ID before every entry.
+    /// An ID that is lower than the ID of every entry.
     static let zero = EntryID(high: 0, low: 0)
 
     /// Reads an ID as the server writes it; nil if the text is not an ID.
@@ -14,7 +14,7 @@ extension EntryID {
         self.init(high: high, low: low)
     }
 
-    /// The ID as the server reads it.
+    /// The ID in the notation of the server.
     var text: String { "\(high)-\(low)" }
 
     /// The ID just before this one.

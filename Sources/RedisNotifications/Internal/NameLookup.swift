@@ -2,14 +2,14 @@ internal import DistributedNotifications
 internal import Glibc
 internal import RunLoops
 
-/// Looks up the names of hosts, each on a separate thread, because a look-up may take long.
+/// Looks up the names of hosts, each on a separate thread, because a look-up can take long.
 enum NameLookup {
     /// Looks up a host.
     ///
     /// - Parameters:
     ///   - host: The name or the numeric address of the host.
     ///   - loop: The loop on which the answer is called.
-    ///   - answer: Called once, with the numeric address, or with the reason that there is none.
+    ///   - answer: Called once, with the numeric address or with the reason for which none was found.
     static func start(
         _ host: String, on loop: RunLoop,
         _ answer: @escaping @Sendable (Result<String, DistributedNotificationError>) -> Void

@@ -1,13 +1,13 @@
 internal import DistributedNotifications
 
-/// Posts of one poster that the server adds in one step, as one entry of the stream.
+/// Posts of one poster, which the server adds to the stream in one step and as one entry.
 ///
 /// A pure value. A center makes a batch of the posts that it hands over in the same pass of its loop.
 struct PostBatch {
     /// The limits of a batch.
     ///
-    /// A batch has several posts because the server limits the number of entries. It is small because the server serves no other
-    /// client while it adds an entry.
+    /// A batch has several posts because the server limits the number of entries. The batch is small, because the server serves no
+    /// other client while the server adds an entry.
     static let most = (posts: 16, bytes: 65_536)
 
     private(set) var posts: [Post] = []
@@ -16,8 +16,10 @@ struct PostBatch {
     var isEmpty: Bool { posts.isEmpty }
     var isFull: Bool { posts.count >= PostBatch.most.posts || bytes.count >= PostBatch.most.bytes }
 
-    /// A record for each post: the length of the encoded post, in four bytes, and the encoded post, which begins with the post's
-    /// number, in eight bytes.
+    /// The records of the posts, one after the other.
+    ///
+    /// Each record is the length of the encoded post, as four bytes, followed by the encoded post. The encoded post begins with the
+    /// post's number, as eight bytes.
     var bytes: [UInt8] { records.bytes }
 
     mutating func append(_ post: Post) {

@@ -10,11 +10,11 @@ struct ReadingMemory: Hashable, Sendable {
     private(set) var live: Set<UInt64> = []
     /// The subscriptions that have begun.
     ///
-    /// For each, the number of posters' ends that it had read when it was last live.
+    /// Each value is the number of posters' ends that the engine had read when the subscription was last live.
     private(set) var begun: [UInt64: UInt64] = [:]
     /// The subscriptions whose positions are from an earlier run of the server.
     private(set) var unsure: Set<UInt64> = []
-    /// The subscriptions that have missed entries, and that have not yet been told of all posters.
+    /// The subscriptions that have missed entries, and have not read the stream to its end since then.
     private var incomplete: Set<UInt64> = []
     /// The posters that have ended.
     private(set) var ended = EndedPosters()
@@ -38,10 +38,10 @@ struct ReadingMemory: Hashable, Sendable {
         live = []
     }
 
-    /// Notes that some of the entries that subscriptions have not read were removed.
+    /// Notes that the server has removed entries that these subscriptions had not read.
     mutating func miss(_ numbers: [UInt64]) { incomplete.formUnion(numbers) }
 
-    /// Returns true if one of the subscriptions has missed entries.
+    /// Returns true if at least one of the subscriptions has missed entries.
     func haveMissed(_ numbers: [UInt64]) -> Bool { !incomplete.isDisjoint(with: numbers) }
 
     /// Notes that subscriptions have read the stream to its end.

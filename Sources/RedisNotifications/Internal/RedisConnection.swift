@@ -6,15 +6,15 @@ internal import RunLoops
 
 /// A connection to a server; the replies come in the order of the commands.
 ///
-/// It uses hiredis' buffers and its reader of replies, but not its asynchronous connections, which end the process if a server
-/// sends a reply that no command asked for.
+/// The connection uses the buffers and the reply reader of hiredis. It does not use the asynchronous connections of hiredis,
+/// because they end the process if a server sends a reply that no command asked for.
 ///
 /// `@safe`: the context belongs to this object from `init` to ``close()``, and is used on one thread.
 ///
 /// > Thread safety: the thread of the loop.
 @safe
 final class RedisConnection {
-    /// The handler for the reply to a command, which may close the connection.
+    /// A handler for the reply to a command; the handler is allowed to close the connection.
     typealias Answer = (RedisReply) -> Void
 
     private struct Sent {
@@ -28,7 +28,7 @@ final class RedisConnection {
     private var source: LibrarySource?
     private var context: UnsafeMutablePointer<redisContext>?
     private var waiting: Deque<Sent> = []
-    /// The number of bytes of the commands without a reply.
+    /// The size, in bytes, of the commands that the server has not answered yet.
     private(set) var pendingBytes = 0
     /// Called for each message of a subscription.
     var onMessage: Answer?
@@ -83,7 +83,7 @@ final class RedisConnection {
 
     /// Closes the connection.
     ///
-    /// No answer is called after this.
+    /// No handler of a reply is called afterwards.
     func close() {
         guard let context = unsafe context.take() else { return }
         source?.setInterest([], of: unsafe context.pointee.fd)
@@ -154,7 +154,7 @@ final class RedisConnection {
     private func read() {
         guard let context = unsafe context else { return }
         let result = unsafe redisBufferRead(context)
-        // The replies that arrived before the end of the connection are handled first, because they may contain the reason for the
+        // The replies that arrived before the end of the connection are handled first, because they can contain the reason for the
         // end.
         takeReplies()
         guard let context = unsafe self.context else { return }
@@ -173,7 +173,7 @@ final class RedisConnection {
                 return fail(unsafe RedisConnection.reason(context))
             }
             guard let raw = unsafe raw else { return }
-            // Safe: the library makes replies of this type, and leaves it to the caller to free them.
+            // Safe: the library makes replies of this type, and the caller must free them.
             let reply = unsafe RedisReply(raw.assumingMemoryBound(to: redisReply.self))
             unsafe freeReplyObject(raw)
             take(reply)

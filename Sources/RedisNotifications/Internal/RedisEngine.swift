@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// The engine of a center that delivers through a stream of a Redis or Valkey server.
 ///
-/// It belongs to a center for the center's whole life, connects again after each fault, and remembers between connections how
-/// far it has read. The state of one connection is in a ``RedisSession``.
+/// The engine belongs to one center for the center's whole life. It connects again after each fault, and remembers, from one
+/// connection to the next, how far it has read. The state of one connection is in a ``RedisSession``.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisEngine: Engine {
@@ -19,7 +19,7 @@ final class RedisEngine: Engine {
     private var info: ServerInfo?
     /// The generation of the last connection.
     private var epoch: Epoch?
-    /// The generation that has added an entry of this poster last; nil if none has.
+    /// The generation that most recently added an entry of this poster; nil if none has.
     var added: Epoch?
     var memory = ReadingMemory()
     var posts: AcceptedPosts
@@ -90,14 +90,14 @@ final class RedisEngine: Engine {
         sink?.state(.connected, epoch: epoch)
     }
 
-    /// Connects again later, because a session has ended or could not begin.
+    /// Schedules another attempt to connect, because a session has ended or could not begin.
     func fail(_ failed: RedisSession?, _ error: DistributedNotificationError) {
         if isEnded || failed !== session { return }
         session?.close()
         session = nil
         let since = awaySince ?? .now
         awaySince = since
-        // The pause keeps growing while the server ends each connection soon.
+        // A connection that ends within five seconds does not reset the pause, so the pause keeps growing.
         if let connectedSince, .now - connectedSince > .seconds(5) { backoff.reset() }
         connectedSince = nil
         sink?.state(.away(since: since, describing(error)), epoch: nil)
@@ -143,7 +143,8 @@ final class RedisEngine: Engine {
     }
 
     private func report() {
-        // The retention has limits of its own, so that it does not limit the rate of posts.
+        // Accepted posts are exempt from the center's limits: the retention has limits of its own, and must not limit the rate of
+        // posts.
         sink?.acknowledged(accepted: posts.accepted, settled: posts.settled, exempt: posts.accepted)
         guard settling == nil, let due = posts.due else { return }
         let timer = Timer(timeInterval: max(due - .now, .milliseconds(1)), repeats: false) { [weak self] _ in
@@ -170,7 +171,7 @@ final class RedisEngine: Engine {
     func confirm(_ batch: UInt64, credits: Int) { session?.confirm(credits: credits) }
 }
 
-/// A weak reference to an object that only the thread of one loop uses, for a block that another thread sends to that loop.
+/// A weak reference that a block carries from another thread to a loop; only that loop's thread uses the object.
 ///
 /// `@unchecked Sendable`: the value is read on that thread only.
 final class LoopBound<Value: AnyObject>: @unchecked Sendable {

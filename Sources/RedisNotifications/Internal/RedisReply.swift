@@ -4,7 +4,7 @@ internal import CLibHiredis
 indirect enum RedisReply: Hashable, Sendable {
     case null
     case integer(Int64)
-    /// A string, which may contain any bytes, or a status.
+    /// A status, or a string, which can contain any bytes.
     case text([UInt8])
     case array([RedisReply])
     case error(String)

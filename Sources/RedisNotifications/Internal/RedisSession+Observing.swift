@@ -4,8 +4,8 @@ internal import RunLoops
 // For subscriptions that begin, and for all subscriptions of a new connection, the stream is scanned over the first socket, and
 // then read live over the second.
 //
-// The live reader delivers nothing during a scan, and continues at its own position afterwards. If it delivers entries again to a
-// subscription that has just caught up, the center recognizes them by their numbers.
+// The live reader delivers nothing during a scan, and continues at its own position afterwards. If the live reader then delivers
+// entries that a scan has already delivered, the center recognizes them by their numbers.
 
 extension RedisSession {
     func subscribe(_ subscriptions: [Subscription]) {
@@ -14,8 +14,8 @@ extension RedisSession {
         for subscription in subscriptions {
             wanted[subscription.number] = subscription
             if engine.memory.live.contains(subscription.number) && !hasCursor {
-                // Every entry up to the cursor was delivered to this subscription, even if the last post that it matched is much
-                // older.
+                // Every entry up to the cursor was delivered to this subscription, even if the last post that matched the
+                // subscription is much older.
                 live.append(subscription)
             } else {
                 groups[subscription.start, default: []].append(subscription)
@@ -42,7 +42,7 @@ extension RedisSession {
 
     func unsubscribe(_ numbers: [UInt64]) { for number in numbers { wanted[number] = nil } }
 
-    /// Reports each of these posters that the generation knows and that has not ended.
+    /// Reports, as present, each given poster that the generation knows and that has not ended.
     func locate(_ asked: [PosterID]) {
         if asked.isEmpty { return }
         var words = RedisWords("HMGET", posters)
@@ -61,7 +61,7 @@ extension RedisSession {
         goOn()
     }
 
-    /// Starts the next scan, or the live reader.
+    /// Starts the next scan, or the live reader if no scan waits.
     private func goOn() {
         if isScanning || isDelivering { return }
         while !scans.isEmpty {
@@ -115,8 +115,9 @@ extension RedisSession {
 
     /// Asks the server to wait for the next entries, unless the server already waits for them.
     ///
-    /// Both commands are written together, so the server runs one directly after the other. The first shows whether entries after
-    /// the cursor were removed before they were read; a read alone would return the rest without an error.
+    /// Both commands are written together, so the server runs one directly after the other. The first command, a script, shows
+    /// whether entries after the cursor were removed before they were read. A read alone would return the remaining entries without
+    /// an error.
     private func readLive() {
         guard !isReading, hasCursor, credits > 0, !wanted.isEmpty else { return }
         isReading = true
@@ -133,10 +134,10 @@ extension RedisSession {
         ) { [weak self] reply in
             guard let self, let first else { return }
             isReading = false
-            // If a scan is running or waiting, the same entries are read again after it.
+            // If a scan is running or waiting, this reply is ignored, because the same entries are read again after the scan.
             if isScanning || !scans.isEmpty { return }
             if first > cursor {
-                // All subscriptions begin again here, with gaps for the entries that may be missing.
+                // All subscriptions are scanned again from the cursor, with gaps for the entries that can be missing.
                 hasCursor = false
                 let all = wanted.values.sorted { $0.number < $1.number }
                 scans.append(StreamScan(all, from: .after(cursor), engine.memory))
@@ -178,9 +179,9 @@ extension StreamScan.Store {
     /// Reads the parts of a reply; nil if they do not have the expected form.
     ///
     /// - Parameters:
-    ///   - posters: The fields and values of the hash with the posters' last numbers.
-    ///   - ends: The list of ends. Each has the poster, its newest number in the stream, its last number, and the ID of the end's
-    ///     entry.
+    ///   - posters: The fields and values of the hash that contains the posters' last numbers.
+    ///   - ends: The list of ends. Each end consists of the poster, the poster's newest number in the stream, the poster's last
+    ///     number, and the ID of the entry that records the end.
     init?(posters: RedisReply, ends: RedisReply) {
         guard let fields = posters.elements, let lines = ends.elements else { return nil }
         for index in stride(from: 0, to: fields.count - 1, by: 2) {

@@ -1,7 +1,7 @@
 internal import DistributedNotifications
 internal import RunLoops
 
-/// A connection to the server, from the greeting to the first fault.
+/// A connection to the server, which lasts until the first fault.
 ///
 /// It has three sockets. The first carries commands. The second waits for entries of the stream, and has read the key of the
 /// generation, so that the server tracks changes of that key. On the third, the server reports when the key is changed or deleted,
@@ -25,7 +25,7 @@ final class RedisSession {
     private var pendingPosts = 0
     /// True if posts were accepted since the last report.
     private var hasAccepted = false
-    /// The number up to which posts and horizons were sent on this connection.
+    /// The highest number of all posts and horizons that were sent on this connection.
     private var lastSent: UInt64 = 0
 
     /// The subscriptions of the center.
@@ -40,7 +40,8 @@ final class RedisSession {
     var lastBatch: UInt64 = 0
     var credits = 0
 
-    /// The maximum number of posts that the server has not accepted, and of bytes of commands that it has not answered.
+    /// The limits on the number of posts that the server has not accepted, and on the size of the commands that it has not
+    /// answered.
     private static let mostPending = (count: 1_024, bytes: 1_048_576)
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {
@@ -189,7 +190,7 @@ final class RedisSession {
         fail(.protocolViolation("the reply to \(command) is not what Redis replies"))
     }
 
-    /// Runs a script that was loaded.
+    /// Runs a script that was loaded into the server.
     func evaluate(
         _ script: String, _ keys: [String], _ arguments: RedisWords, on connection: RedisConnection?,
         _ answer: @escaping RedisConnection.Answer
@@ -281,7 +282,7 @@ final class RedisSession {
         engine.sink?.room()
     }
 
-    /// Reports the end of the poster, if that is possible without waiting.
+    /// Sends the end of the poster to the server, if that is possible without waiting, and closes the session.
     func end(lastNumber: UInt64) {
         if lastNumber > 0, let epoch {
             // The posts that were handed over must reach the server first.

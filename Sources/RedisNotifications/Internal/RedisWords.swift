@@ -7,7 +7,7 @@ struct RedisWords {
 
     init(_ words: String...) { for word in words { append(word.utf8) } }
 
-    /// Adds a word, which may contain any bytes.
+    /// Adds a word, which can contain any bytes.
     mutating func append(_ word: some Collection<UInt8>) {
         line("$", word.count)
         encoded += word

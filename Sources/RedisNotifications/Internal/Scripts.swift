@@ -19,13 +19,14 @@ enum Scripts {
         return ARGV[1]
         """
 
-    /// Adds those posts of a batch that the stream does not have, in one entry.
+    /// Adds one entry with those posts of a batch that the stream does not have yet.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the number up to which the
-    /// same connection has sent posts before, records of a ``PostBatch``. Returns 1, -1 if the generation is another one or the
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the number up to which posts
+    /// were sent before on the same connection, records of a ``PostBatch``. Returns 1, -1 if the generation has changed or the
     /// stream no longer exists, or -2 if the server has refused earlier posts of the connection.
     ///
-    /// A post that is sent again after a connection has ended is added once, because the posts of a poster arrive in order.
+    /// A post that is sent again on a later connection is not added again: the posts of a poster arrive in order, so the script
+    /// skips the posts up to the poster's last number.
     static let post = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
@@ -48,13 +49,14 @@ enum Scripts {
 
     /// Adds an entry with horizons.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the horizons, the number up to which the
-    /// same connection has sent posts before, 1 if the generation has had an entry of the poster, otherwise 0, and the fields.
-    /// Returns 1, -1 or -2 as ``post`` does.
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the horizons, the number up to which
+    /// posts were sent before on the same connection, 1 if the generation has had an entry of the poster, otherwise 0, and the
+    /// fields. Returns 1, -1 or -2 as ``post`` does.
     ///
-    /// The entry says whether this generation knew no number of the poster before. Only then are base horizons no loss: an earlier
-    /// generation has accepted the posts. A server that has lost its newest entries has also forgotten the posters of those
-    /// entries, so the poster states it, too.
+    /// The field `f` of the entry is 1 if the poster is new to this generation. Only in that case do base horizons mean no loss,
+    /// because an earlier generation has accepted their posts. The server's own record is not enough: a server that has lost its
+    /// newest entries has also forgotten the posters of those entries. So the poster also states whether the generation has had an
+    /// entry of it.
     static let announce = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=redis.call('HGET',KEYS[3],ARGV[3])
@@ -66,7 +68,8 @@ enum Scripts {
         return 1
         """
 
-    /// Adds an entry with the end of a poster, and keeps the end for readers that find the entry removed.
+    /// Adds an entry with the end of a poster, and also stores the end elsewhere, for readers that come after the entry was
+    /// removed.
     ///
     /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the maximum number of ends to
     /// keep. Returns 1 or -1.
@@ -87,7 +90,7 @@ enum Scripts {
     /// The maximum number of ended posters that the server remembers.
     static let mostEnds = 1_024
 
-    /// Finds the lowest ID that the stream still has, or its last one if it is empty.
+    /// Returns the lowest ID that is still in the stream, or the last ID that the stream has generated if the stream is empty.
     ///
     /// KEYS: stream. Returns nil if there is no stream.
     static let first = """
@@ -100,8 +103,8 @@ enum Scripts {
 
     /// Reads the entries after an ID and, at the end of the stream, the last numbers of the posters.
     ///
-    /// KEYS: stream, posters, ends. ARGV: the ID, or an empty string for no entries. Returns the entries, the lowest ID, and at the
-    /// end of the stream the last ID, the posters with their numbers, and the ends.
+    /// KEYS: stream, posters, ends. ARGV: the ID, or an empty string for no entries. Returns the entries and the lowest ID; at the
+    /// end of the stream, it also returns the last ID, the posters with their numbers, and the ends.
     static let scan = """
         local r,f={},''
         if ARGV[1]~='' then

@@ -7,7 +7,7 @@ struct StreamEntry: Hashable, Sendable {
         /// The first entry of a generation.
         case beginning
         case posts([Post])
-        /// The horizons of a poster, which sends no more posts up to this number.
+        /// The horizons of a poster; the poster sends no more posts with numbers up to `upTo`.
         case horizons([Horizon], by: PosterID, upTo: UInt64)
         case end(PosterEnd)
         /// An entry of another program, or of a later version of this library.
@@ -69,8 +69,9 @@ struct StreamEntry: Hashable, Sendable {
 
     // MARK: - Fields, as name and value in turn. The scripts make those of posts and ends.
 
-    /// Returns the fields of an announcement; each horizon is a line of number, base, reason, and the topic's parts with their
-    /// lengths.
+    /// Returns the fields of an announcement.
+    ///
+    /// Each horizon is a line: its number, its base flag, its reason, the lengths of the two parts of its topic, and these parts.
     static func fields(of announcement: Announcement, by poster: PosterID) -> RedisWords {
         var lines = ""
         for horizon in announcement.horizons {
@@ -82,7 +83,7 @@ struct StreamEntry: Hashable, Sendable {
         return RedisWords("k", "h", "p", poster.text, "n", "\(announcement.number)", "b", lines)
     }
 
-    /// Reads horizons, which are base horizons only if they are the first ones of their poster in the generation.
+    /// Reads horizons; only the first horizons of a poster in the generation can be base horizons.
     private static func horizons(_ bytes: [UInt8], of poster: PosterID, areFirst: Bool) -> [Horizon]? {
         var rest = bytes[...]
         var horizons: [Horizon] = []

@@ -32,21 +32,23 @@ struct StreamScan: Sendable {
     /// The subscriptions, which all start at the same position.
     private(set) var subscriptions: [Subscription]
     let start: Start
-    /// The ID up to which entries were read; nil to read none.
+    /// The ID up to which entries were read; nil if no entries are to be read.
     private(set) var cursor: EntryID?
     /// The earliest date of a post to deliver; nil for any date.
     let since: Int64?
-    /// The maximum number of posts for each subscription, which gets the newest ones; nil for no limit.
+    /// The maximum number of posts that each subscription gets; nil for no limit.
+    ///
+    /// If there are more posts, the subscription gets the newest of them.
     let newest: Int?
     /// The newest posts for each subscription so far, if `newest` is not nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if entries that the subscriptions have not read are missing, or may be missing.
+    /// True if the stream lacks, or can lack, entries that the subscriptions have not read.
     private(set) var isTrimmed: Bool
     /// The posters of the entries that were read since the scan found that entries are missing.
     private var seen: Set<PosterID> = []
-    /// The subscriptions that had begun before, with the number of ends that each has read.
+    /// The subscriptions that had begun before this scan, each with its value in ``ReadingMemory/begun``.
     ///
-    /// For them a missing post is a loss.
+    /// For these subscriptions, a missing post is a loss.
     private let begun: [UInt64: UInt64]
     private let ended: EndedPosters
 
@@ -120,7 +122,7 @@ struct StreamScan: Sendable {
 
     /// Returns true if entries after the cursor were removed before they were read.
     ///
-    /// The server removes the oldest entries first, so no entry is missing after one that is still there.
+    /// The server removes the oldest entries first, so no entry is missing after an entry that still exists.
     private func hasLost(between cursor: EntryID, and first: EntryID, _ entry: StreamEntry?) -> Bool {
         if cursor != .zero { return first > cursor }
         switch start {
@@ -137,7 +139,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Reports, with a baseline, the numbers of a poster that may be missing before its first entry.
+    /// Reports, with a baseline, the numbers of a poster that can be missing before the poster's first entry.
     private mutating func mark(
         _ poster: PosterID, _ number: UInt64, _ position: EntryID, _ wanting: [Subscription],
         _ items: inout [EngineBatch.Item]
@@ -197,7 +199,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Returns true if the subscriptions may have missed an end that the server has forgotten.
+    /// Returns true if it is possible that the subscriptions have missed an end that the server has forgotten.
     private func mayHaveMissed(_ forgotten: EntryID?) -> Bool {
         guard let forgotten else { return false }
         switch start {

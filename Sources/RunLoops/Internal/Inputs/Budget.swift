@@ -9,7 +9,7 @@ package struct Budget {
     static var nanoseconds: Int64 { 250_000 }
     private static var longestInterval: Int { 32 }
 
-    /// The number of messages that may be served before the budget is used up or must read the clock again.
+    /// The number of messages that can be served before the budget is used up or must read the clock again.
     ///
     /// The number counts down, so that most messages cost one comparison.
     private var untilLook = 1
@@ -26,7 +26,7 @@ package struct Budget {
     /// True if the budget refuses the next message, as far as is known without reading the clock.
     package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
-    /// Returns true if one more message may be served, and counts that message.
+    /// Returns true if one more message can be served, and adds that message to the count.
     @inline(__always)
     package mutating func spend(now: () -> Moment = Moment.now) -> Bool {
         if untilLook == 0 && !look(now) { return false }

@@ -34,6 +34,7 @@ struct Claim: ~Copyable, Sendable {
     /// Releases the claim, so that another object can take it.
     ///
     /// The store is sequentially consistent, and so is the load in `PortCore.isClosedInOrder`. So if the thread that ends a port
-    /// finds the claim still held, the caller of this method sees the end of the port when it next loads `isClosedInOrder`.
+    /// finds the claim still held, the caller of this method sees the end of the port when that caller next loads
+    /// `isClosedInOrder`.
     func release() { holder.store(0, ordering: .sequentiallyConsistent) }
 }

@@ -19,7 +19,7 @@ struct DescriptorGroup {
         let descriptor: CInt
         let interest: Interest
         let token: UInt64
-        /// True if this change replaces a change of another kind that the kernel's answer has shown to be wrong.
+        /// True if this change replaces an earlier change of another kind, which the kernel's answer has shown to be wrong.
         let isSecond: Bool
     }
 
@@ -46,7 +46,8 @@ struct DescriptorGroup {
         /// The generation of the token in the kernel's set.
         var knownGeneration: UInt32 = 0
         var isChanged = false
-        /// The state of the kernel's refusal of the wanted interest: no refusal, not yet reported to the library, or reported.
+        /// The state of the kernel's refusal to watch for the wanted interest: no refusal, not yet reported to the library, or
+        /// reported.
         var refusal = Refusal.none
         /// True if the descriptor was in the previous set, and has not been added to the present set yet.
         var isRestored = false
@@ -57,7 +58,7 @@ struct DescriptorGroup {
     private var places: [CInt: Int] = [:]
     /// The slots with changes that have not yet been passed to the kernel.
     private var changed: [Int] = []
-    /// The slots of descriptors whose refusal by the kernel was not reported to the library yet.
+    /// The slots of the descriptors that the kernel has refused to watch, while the refusal has not been reported to the library.
     private var refused: [Int] = []
 
     /// The number of descriptors.
@@ -143,7 +144,7 @@ struct DescriptorGroup {
         }
     }
 
-    /// Schedules all descriptors to be added again, because the kernel's set is new and empty.
+    /// Schedules the addition of all descriptors, because the kernel's set is new and empty.
     mutating func restore() {
         for slot in places.values {
             slots[slot].known = []

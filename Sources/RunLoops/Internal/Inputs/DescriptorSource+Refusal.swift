@@ -1,5 +1,5 @@
 extension DescriptorSource {
-    /// The state of the kernel's refusal to watch a descriptor again.
+    /// The state of the kernel's refusal to resume watching a descriptor.
     enum Refusal: Hashable {
         /// The kernel has not refused.
         case none
@@ -9,7 +9,7 @@ extension DescriptorSource {
         case told
     }
 
-    /// Records that the kernel has refused to watch the descriptor again, for example after a run in another mode.
+    /// Records that the kernel has refused to resume watching the descriptor, for example after a run in another mode.
     ///
     /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors, and not
     /// immediately, because it can be iterating over all sources now.

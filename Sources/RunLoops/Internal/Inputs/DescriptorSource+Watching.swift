@@ -7,7 +7,7 @@ extension DescriptorSource {
     struct State: ~Copyable {
         var membership = Membership()
         var watch = Watch()
-        /// The interest that the user has set, which the loop may not have passed to the kernel yet.
+        /// The interest that the user has set; it is possible that the loop has not passed it to the kernel yet.
         var interest: Interest
 
         init(_ interest: Interest) { self.interest = interest }
@@ -34,8 +34,8 @@ extension DescriptorSource {
         /// descriptors.
         ///
         /// This event waits for a readiness that an epoll set never reports. Without the event, the epoll set would leave the
-        /// kernel's set and be added again later. The kernel then checks each member of the epoll set, which took 264 µs with
-        /// 9,000 members. Watching an epoll set for reading again, while it was still in the kernel's set, took 0.24 µs.
+        /// kernel's set and be added again later. The kernel then checks each member of the epoll set, which took 264 µs with 9,000
+        /// members. Watching an epoll set again, for reading, took 0.24 µs while it was still in the kernel's set.
         var place: Event?
         /// The interest that `event` was made for.
         var interest = Interest()

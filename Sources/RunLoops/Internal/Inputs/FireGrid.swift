@@ -25,7 +25,7 @@ enum FireGrid {
         return (now.advanced(by: interval - Int64(sinceLast)), Int(clamping: missed))
     }
 
-    /// The number of whole intervals that have passed since a date, and the time since the end of the last of them.
+    /// The number of whole intervals that have passed since a date, and the time since the last of these intervals ended.
     private static func sinceLast(_ date: Moment, _ interval: Int64, _ now: Moment)
         -> (quotient: UInt64, remainder: UInt64)
     {

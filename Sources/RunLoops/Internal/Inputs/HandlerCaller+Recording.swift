@@ -6,13 +6,13 @@ extension HandlerCaller {
     /// Recording a handler takes one or two readings of the clock, at most some 40 ns in all. So a loop that is busy with short
     /// handlers spends at most a hundredth of its time on the recorder.
     private static let mostInWindow = 8
-    /// The length of a window of time in which ``mostInWindow`` handlers are recorded, in microseconds.
+    /// The length, in microseconds, of a window of time in which at most ``mostInWindow`` handlers are recorded.
     private static let window: UInt64 = 50
     /// The number of message handlers that a loop calls without reading the clock, after it has found a window full.
     ///
     /// Otherwise a busy loop would read the clock in each pass, only to find that the window is not over.
     private static let sparedLooks = 3
-    /// The total time above which handlers that were not recorded one by one are recorded as one event, in microseconds.
+    /// The total time, in microseconds, above which the handlers that were not recorded one by one are recorded as one event.
     private static let longestGap: UInt64 = 500
 
     /// Calls user code, and records the call.

@@ -1,24 +1,24 @@
 /// Calls user code for one loop, and times, watches or records the calls if the program has asked for it.
 ///
 /// This object stores the program's choice. The record of a watched call belongs to the ``LoopHandle``, because other threads read
-/// it. The ring of recorded calls belongs to the thread.
+/// the record. The ring of recorded calls belongs to the thread.
 ///
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
     let handle: LoopHandle
-    /// The loop's timers, which provide the date of the next fire for the record of a call.
+    /// The loop's timers, which provide, for the record of a call, the date of the next fire.
     private let timers: LoopTimers
 
-    /// True if handlers are timed, watched or recorded, as of the last ``lookAgain()``.
+    /// True if handlers were to be timed, watched or recorded at the last call of ``lookAgain()``.
     var notes = false
     /// True if handlers of messages are timed, watched or recorded.
     ///
     /// The recorder sets this to false for the rest of a step if there are too many messages to record each handler.
     var notesMessages = false
-    /// True if a recorded handler has just returned, and the loop has done nothing since then that takes long.
+    /// True if a recorded handler has just returned, and since then the loop has done nothing that takes long.
     ///
-    /// The recorder then uses the time at which that handler ended as the time at which the handler of the next message begins.
-    /// So it reads the clock only once for each handler.
+    /// The recorder then takes the end of that handler as the beginning of the next message's handler. So it reads the clock only
+    /// once for each handler.
     var followsHandler = false
 
     /// True while a period of busy time is counted.
@@ -42,8 +42,8 @@ final class HandlerCaller {
 
     /// Checks whether handlers are to be timed, watched or recorded from now on.
     ///
-    /// The loop calls this when a pass begins, when it wakes, and when mail arrives. The method only stores the result, because a
-    /// call of another method would retain this object in every pass.
+    /// The loop calls this when a pass begins, when it wakes, and when mail arrives. The method stores the result and calls no
+    /// other method of this object, because such a call would retain the object in every pass.
     @inline(__always)
     func lookAgain() {
         let isWanted = handle.handlers.isWanted

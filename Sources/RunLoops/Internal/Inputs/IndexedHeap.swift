@@ -30,6 +30,8 @@ struct IndexedHeap {
 
     func contains(_ slot: Int) -> Bool { slot < positions.count && positions[slot] >= 0 }
 
+    /// Adds a slot.
+    ///
     /// - Precondition: The slot is not in the heap.
     mutating func insert(_ slot: Int, key: Key) {
         while positions.count <= slot { positions.append(-1) }
@@ -51,8 +53,8 @@ struct IndexedHeap {
 
     /// Appends every slot whose date is not after `now` to a list, in no particular order.
     ///
-    /// The method fills a list and does not call a closure for each slot, because the values that a closure captures would be
-    /// copied with all their references.
+    /// The method fills a list instead of calling a closure for each slot. With a closure, the values that it captures would be
+    /// copied, with all their references.
     func collectDue(at now: Moment, into due: inout [Int]) { visit(0, now, &due) }
 
     private func visit(_ position: Int, _ now: Moment, _ due: inout [Int]) {

@@ -239,7 +239,7 @@ extension LibrarySource: KernelChanging {
         }
     }
 
-    /// Closes the set, and makes a new one with all descriptors.
+    /// Closes the set, and makes a new set that contains all descriptors.
     ///
     /// The old set is closed first, so that its descriptor is free for the new set. If the kernel still refuses the new set, the
     /// loop tries again after a pause. No readiness is lost, because the new set reports every ready descriptor.

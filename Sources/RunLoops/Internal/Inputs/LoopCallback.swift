@@ -59,7 +59,7 @@ package struct LoopCallback: Sendable {
 /// Some of their loops can be destroyed before the event.
 package struct LoopCallbacks: Sendable {
     private var callbacks: [LoopCallback] = []
-    /// The number of callbacks at which ``add(_:)`` first removes the callbacks of destroyed loops.
+    /// The number of callbacks at which ``add(_:)`` removes the callbacks of destroyed loops before it adds the new callback.
     private var limit = 8
 
     package init() {}

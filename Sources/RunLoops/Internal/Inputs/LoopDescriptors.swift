@@ -16,7 +16,7 @@ final class LoopDescriptors {
     ///
     /// It is stored without exclusivity checks because each report reads it; see ``ExclusivityUnchecked``.
     private let files = ExclusivityUnchecked(WatchedDescriptors())
-    /// The retries after refusals.
+    /// The retries after the kernel has refused to watch descriptors.
     ///
     /// They are stored without exclusivity checks because they are read before each sleep; see ``ExclusivityUnchecked``.
     private let retry = ExclusivityUnchecked(WatchRetry())
@@ -24,13 +24,13 @@ final class LoopDescriptors {
     /// The mode whose descriptors the kernel watches; nil if the loop must update the kernel's set.
     private(set) var watchedMode: RunLoop.Mode? { didSet { modeDidChange() } }
 
-    /// True if the kernel watches the descriptors of the current mode, and all changes have been passed to it.
+    /// True if the kernel watches the descriptors of the current mode, and all changes have been passed to the kernel.
     ///
     /// The property is stored because each pass reads it. The names of the current mode and of ``watchedMode`` are compared only
     /// when one of the two changes.
     private(set) var isUpToDate = true
 
-    /// The inputs with changes to pass to the kernel before it is next polled.
+    /// The inputs with changes that must be passed to the kernel before the loop next polls it.
     ///
     /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let changed = ExclusivityUnchecked([any KernelChanging]())
@@ -97,7 +97,7 @@ final class LoopDescriptors {
     func serve() -> Bool { !ready.value.isEmpty && serveReady() }
 
     private func serveReady() -> Bool {
-        // A run inside a handler restores the mode before it returns.
+        // The mode is read only once, because a run inside a handler restores the mode before that run returns.
         guard let mode = members.currentMode else { return false }
         var rest = ready.value.count
         var handled = false
@@ -180,7 +180,7 @@ final class LoopDescriptors {
         source.update()
     }
 
-    /// True if a descriptor still refers to the same file as when its source joined.
+    /// True if a descriptor still refers to the same file as when its source joined the loop.
     func stillHolds(_ descriptor: CInt) -> Bool { files.value.holds(descriptor) }
 
     /// Records that an input has a change that has not yet been passed to the kernel.

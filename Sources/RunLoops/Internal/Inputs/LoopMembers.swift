@@ -57,7 +57,7 @@ final class LoopMembers {
         return true
     }
 
-    /// Makes a mode common, and adds to it the inputs that were added to the common modes.
+    /// Makes a mode common, and adds the inputs of the common modes to that mode.
     ///
     /// - Returns: False if the mode is common already.
     func addCommonMode(_ mode: RunLoop.Mode) -> Bool {

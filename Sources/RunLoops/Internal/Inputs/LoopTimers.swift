@@ -1,7 +1,7 @@
 /// The timers of one loop that wait for their dates.
 ///
-/// This object owns the planned fires, and the list of overdue timers, which became due while the loop ran in a mode that they are
-/// not in.
+/// This object owns the planned fires, and the list of overdue timers, which became due while the loop ran in a mode that does not
+/// contain them.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopTimers {
@@ -29,7 +29,7 @@ final class LoopTimers {
     /// The number of planned fires.
     var count: Int { plan.value.queue.count }
 
-    /// The latest moment at which the loop can wake without exceeding any timer's tolerance; `never` if no fire is planned.
+    /// The latest moment at which the loop can wake without exceeding the tolerance of any timer; `never` if no fire is planned.
     var nextWake: Moment {
         @inline(__always) get { isEmpty ? .never : plan.value.queue.nextWake ?? .never }
     }

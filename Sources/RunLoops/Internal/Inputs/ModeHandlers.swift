@@ -14,7 +14,7 @@ package protocol ModeHandler {
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     /// The modes that have their own handler.
     private var modes = ModeList()
-    /// The handlers of `modes`, each at its mode's place.
+    /// The handlers of the modes in `modes`, each at the place of its mode.
     private var single: [Handler] = []
     private var common: Handler?
 

@@ -1,9 +1,9 @@
-/// The modes of a loop that are common, that hold an input, or that are running.
+/// The modes of a loop that are common, hold an input, or are running.
 ///
 /// A mode that is not in the table is empty and not common. So the table drops an empty mode that is not common, unless the mode is
 /// running. Blocks, observers and the runs on the stack store the names of their modes themselves.
 ///
-/// The type is not copyable, because a copy would retain three arrays at each access of a pass.
+/// The type is not copyable, because a copy at each access in a pass would retain three arrays.
 struct ModeTable: ~Copyable {
     private struct Entry {
         var isCommon = false
@@ -17,7 +17,7 @@ struct ModeTable: ~Copyable {
 
     /// The place of the innermost run's mode; between runs, the place of the default mode.
     ///
-    /// A pass reads only this mode, so it needs no search.
+    /// A pass reads only this mode, so the pass needs no search.
     private var running = 0
 
     /// The common modes, in the order in which they became common.

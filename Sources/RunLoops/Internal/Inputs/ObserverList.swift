@@ -2,8 +2,8 @@
 ///
 /// The list is sorted by ``RunLoop/Observer/order``; observers of equal order are called in the order in which they were added.
 ///
-/// Adding and removing cost O(log *n*) each, averaged over many calls. In addition, the list is copied once for each moment of the
-/// pass in which a handler changes the list.
+/// Adding and removing cost O(log *n*) each, averaged over many calls. In addition, if a handler changes the list during a moment
+/// of the pass, the list is copied once for that moment.
 struct ObserverList {
     /// One addition of an observer.
     struct Entry {
@@ -18,8 +18,9 @@ struct ObserverList {
         }
     }
 
-    /// The sorted entries, followed by unsorted entries, which were added since the last sort and are in the order of their
-    /// numbers.
+    /// The sorted entries, followed by the unsorted entries that were added since the last sort.
+    ///
+    /// The unsorted entries are in the order of their numbers.
     ///
     /// A removed observer leaves a gap: an entry without an observer.
     private var entries: [Entry] = []

@@ -50,7 +50,7 @@ extension PortCore {
         await sendAwaiting(Mailbox.Chain(node), before: deadline, isolation: isolation)
     }
 
-    /// Queues several messages, linked newest to oldest, either all of them or none.
+    /// Queues either all of several messages, which are linked newest to oldest, or none of them.
     @usableFromInline
     func sendAwaiting(
         _ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?,

@@ -113,7 +113,7 @@ extension PortCore {
 
     /// Removes a sender from the wait queue.
     ///
-    /// If the sender's message was not queued, it is destroyed.
+    /// If the sender's message was not queued, the message is destroyed.
     private func withdraw(_ sender: WaitingSenders.Sender) {
         switch queue.leaveLine({ $0.leave(sender) }) {
         case .sent: break

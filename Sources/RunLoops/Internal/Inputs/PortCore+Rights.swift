@@ -23,7 +23,7 @@ extension PortCore {
         return Node.makeStandalone(.beyondLimit)
     }
 
-    /// Queues the message of a send-once right, beyond the limit.
+    /// Queues the message of a send-once right, even beyond the port's limit.
     ///
     /// - Returns: Nil if the message was queued; otherwise the reason for the refusal. In that case the caller still owns the node.
     @usableFromInline
@@ -33,7 +33,7 @@ extension PortCore {
         return queueOnce(node)
     }
 
-    /// Queues the message that a send-once right sends if it is released unused.
+    /// Queues the message that a send-once right sends when the right is released unused.
     @usableFromInline
     func sendUnused(_ node: Node) {
         if Fork.isChild { return }
@@ -41,7 +41,7 @@ extension PortCore {
         if queueOnce(node) != nil { destroyStandalone(node) }
     }
 
-    /// Frees the node of a send-once right, after its message was taken out.
+    /// Frees the node of a send-once right, after the message was taken out of the node.
     @usableFromInline
     static func discardSendOnceNode(_ node: Node) { node.freeStandalone() }
 
@@ -75,7 +75,8 @@ extension PortCore {
         guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle),
             let input = unsafe receiver.state.value.input
         else {
-            // The handler is not needed, because a port that has ended leaves its loop, and a loop that has ended has no ports.
+            // The handler is not needed: a port that has ended leaves its loop, and a loop that has ended has no ports, so no loop
+            // would call the handler.
             if isClosed || RunLoop.existing?.hasEnded == true { return }
             misuse(
                 "Port.onNoSenders: the port made at \(origin) is not in this thread's loop; add it to the loop first, and ask on its thread"

@@ -7,11 +7,15 @@ internal import Synchronization
 /// ``ReadyNode``, the signal. The next sender gets the signal and sends it.
 @usableFromInline
 final class PortCore: Sendable {
-    /// The port's queue, declared first because its layout keeps the words that senders write apart from the words that the
-    /// receiver writes.
+    /// The port's queue.
+    ///
+    /// The queue is declared first, because its layout keeps the words that senders write apart from the words that the receiver
+    /// writes.
     let queue: PortQueue
 
-    /// The bell of a signal port, which merges the port's signals; the mailbox of such a port carries only notices.
+    /// The bell of a signal port, which merges the port's signals.
+    ///
+    /// The mailbox of such a port carries only notices.
     let bell = Doorbell()
     /// True if the port carries signals instead of messages.
     let isSignalPort: Bool
@@ -104,7 +108,7 @@ final class PortCore: Sendable {
         send(Mailbox.Chain(node)) { Moment(deadline) }
     }
 
-    /// Queues several messages, linked newest to oldest, either all of them or none.
+    /// Queues either all of several messages, which are linked newest to oldest, or none of them.
     @usableFromInline
     func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
         guard let newest else { return nil }

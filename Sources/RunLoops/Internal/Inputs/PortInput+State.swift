@@ -13,8 +13,8 @@ extension PortInput {
 
     /// A handler with its mode.
     ///
-    /// This is a separate type instead of a tuple, because Swift wraps a closure once more each time it is taken out of a tuple or
-    /// an optional.
+    /// This is a separate type instead of a tuple, because Swift adds another wrapper to a closure each time that the closure is
+    /// taken out of a tuple or an optional.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (Node.Slot) -> Void

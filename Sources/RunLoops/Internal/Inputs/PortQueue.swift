@@ -1,8 +1,8 @@
 internal import CThreads
 internal import Synchronization
 
-// The room of a port with a limit, the senders that wait for room, and the handshake that keeps them from sleeping while there is
-// room. The senders wait in the wait queue, which the code calls the line.
+// The room of a port with a limit, the senders that wait for room, and the handshake that keeps these senders from sleeping while
+// there is room. The senders wait in the wait queue, which the code calls the line.
 //
 // The mailbox's word carries the room that is left. A push takes room from the word in the same exchange that queues the message.
 // The receiver only counts the messages that it hands out, in `handedOut`. A sender that finds too little room in the word brings
@@ -32,12 +32,12 @@ struct PortQueue: ~Copyable, Sendable {
     /// updated it. In return, a sender need not read the counter that the receiver writes for each message.
     let mailbox: Mailbox
 
-    /// The number of messages handed out whose room has been returned to the mailbox's word.
+    /// The number of handed-out messages whose room has been returned to the mailbox's word.
     ///
     /// It is written under the lock of `waitingSenders`.
     private let roomReturned = Atomic<UInt64>(0)
 
-    /// Padding that keeps the words that senders write off the cache lines that all threads read for each message.
+    /// Padding, so that the words that senders write share no cache line with the words that all threads read for each message.
     ///
     /// The padding fills two lines, because processors fetch lines in pairs.
     private let paddingOfSenders = InlineArray<16, UInt64>(repeating: 0)
@@ -50,7 +50,7 @@ struct PortQueue: ~Copyable, Sendable {
     /// The maximum number of messages that are queued or in the backlog; 0 for no limit.
     let limit: UInt64
 
-    /// Padding that keeps the words that the receiver writes off the cache lines that all threads read.
+    /// Padding, so that the words that the receiver writes share no cache line with the words that all threads read.
     private let paddingOfReceiver = InlineArray<16, UInt64>(repeating: 0)
 
     /// The number of messages that were handed out.
@@ -169,7 +169,7 @@ struct PortQueue: ~Copyable, Sendable {
 
     /// Removes a sender from the wait queue, and serves the senders behind it.
     ///
-    /// Room that was too small for the batch of that sender can be enough for the senders behind it.
+    /// Room that was too small for the removed sender's batch can be enough for the senders behind that sender.
     ///
     /// - Parameter leave: Removes the sender.
     /// - Returns: The result of `leave`.
@@ -187,7 +187,7 @@ struct PortQueue: ~Copyable, Sendable {
         waitingCount.store(line.count, ordering: .sequentiallyConsistent)
     }
 
-    /// Serves the wait queue once more, in case the receiver made room before it could see the sender that joined.
+    /// Serves the wait queue once more, in case the receiver made room before the receiver could see the sender that joined.
     ///
     /// A sender that stays in the wait queue calls this before it sleeps or suspends.
     func lookForRoomAgain() {
@@ -245,7 +245,7 @@ extension PortQueue {
     struct Pump {
         /// The signals that the pushes have returned and that must all be sent.
         ///
-        /// There is more than one if the port has changed its receiver between two pushes.
+        /// There is more than one signal if the port has changed its receiver between two pushes.
         private(set) var signals = NodeList()
         /// The senders whose messages were queued, and the handlers for which there is room.
         private(set) var served = WaitingSenders.List()
