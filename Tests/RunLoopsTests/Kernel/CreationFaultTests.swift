@@ -102,11 +102,13 @@ import Testing
 
 /// Ends a thread while another thread sends to its loop, and checks that the loop's descriptors are closed after the join.
 private func endThread(countingFrom bound: Int) throws {
+    // The runtime under the tests may have opened a descriptor late.
+    let before = openDescriptors(from: bound)
     let thread = try RunLoopThread(name: "worker")
     let sender = try BareThread { while thread.runLoop.perform({}) {} }
     thread.stop()
     #expect(thread.join(before: .hang))
-    #expect(openDescriptors(from: bound) == 0)
+    #expect(openDescriptors(from: bound) == before)
     sender.join()
 }
 
