@@ -29,7 +29,7 @@ internal import DequeModule
 /// > Thread safety: one thread; after the source is added, the thread of its loop.
 public final class LibrarySource {
     /// True until the source is invalidated.
-    public private(set) var isValid = true
+    public var isValid: Bool { state.value.isValid }
 
     private var service: ((LibrarySource) -> Void)?
     private var onInvalidation: (() -> Void)?
@@ -77,7 +77,7 @@ public final class LibrarySource {
     ///     again.
     ///   - descriptor: The descriptor.
     public func setInterest(_ interest: DescriptorSource.Interest, of descriptor: CInt) {
-        _ = loop?.requireCurrent("LibrarySource.setInterest")
+        requireOwnThread("LibrarySource.setInterest")
         if isValid && state.value.group.setInterest(interest, of: descriptor) { noteChange() }
     }
 
@@ -90,7 +90,7 @@ public final class LibrarySource {
     public var deadline: ContinuousClock.Instant? {
         get { state.value.deadline }
         set {
-            _ = loop?.requireCurrent("LibrarySource.deadline")
+            requireOwnThread("LibrarySource.deadline")
             if isValid { setDeadline(newValue) }
         }
     }
@@ -101,7 +101,7 @@ public final class LibrarySource {
     public var keepsModesAlive: Bool {
         get { state.value.keepsModesAlive }
         set {
-            _ = loop?.requireCurrent("LibrarySource.keepsModesAlive")
+            requireOwnThread("LibrarySource.keepsModesAlive")
             if isValid { setKeepsModesAlive(newValue) }
         }
     }
@@ -125,8 +125,8 @@ public final class LibrarySource {
     /// `service` does not start afterwards; if it is running, ``nextReport()`` returns nil from now on. A second call does nothing.
     public func invalidate() {
         if !isValid { return }
-        _ = loop?.requireCurrent("LibrarySource.invalidate")
-        isValid = false
+        requireOwnThread("LibrarySource.invalidate")
+        state.value.isValid = false
         let released = (service, onInvalidation)
         service = nil
         onInvalidation = nil

@@ -5,6 +5,8 @@ extension LibrarySource {
     /// The mutable state, stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the
     /// reason.
     struct State: ~Copyable {
+        /// True until the source is invalidated.
+        var isValid = true
         /// The kernel's set; nil after the source was invalidated, and while the kernel refuses a new set.
         var set: EpollSet?
         /// The descriptor source with which the loop watches the set, in the modes of `timer`; nil before the library source joins
@@ -108,6 +110,12 @@ extension LibrarySource {
     }
 
     // MARK: - The library's requests
+
+    /// Ends the program if the source is in the loop of another thread.
+    func requireOwnThread(_ member: StaticString) {
+        // This is read for each change of an interest. Reading `loop` would take two checks of exclusivity.
+        _ = state.value.list?.members.requireCurrent(member)
+    }
 
     /// Schedules the library's changes to be made before the loop next polls the kernel.
     func noteChange() {
