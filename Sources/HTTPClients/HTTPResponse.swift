@@ -15,10 +15,10 @@ public struct HTTPResponse: Hashable, Sendable {
 
     private let header: HeaderBlock
 
-    init(_ header: HeaderBlock, url: String) {
+    init(_ header: consuming HeaderBlock, url: String) {
+        status = header.status
         self.header = header
         self.url = url
-        status = header.status
     }
 
     /// The fields of the header, in the order in which they were received.

@@ -16,14 +16,13 @@ public final class HTTPTransfer {
     public let request: HTTPRequest
 
     let origin: SourceLocation
+    private let loop: RunLoop
 
     /// The storage of ``contents``.
     ///
-    /// A request changes the contents some thirty times, so they are stored without exclusivity checks; see `ExclusivityUnchecked`.
-    /// Each change is complete whenever code of the user can run.
-    private let storage: ExclusivityUnchecked<Contents>
-    /// The link to the task that reads the answer; nil if handlers receive the answer.
-    weak var reader: BodyReader?
+    /// A request changes the contents some thirty times, so they are stored without exclusivity checks. Each change is complete
+    /// whenever code of the user can run.
+    @exclusivity(unchecked) private var storage: Contents
 
     /// The values that change during a transfer.
     @safe
@@ -40,7 +39,7 @@ public final class HTTPTransfer {
         var awaitsTurn = false
 
         var state = TransferState()
-        var header = HeaderBlock()
+        var header: HeaderBlock
         /// The header of the answer; nil until it is complete.
         var response: HTTPResponse?
         /// The number of answers that have redirected the request.
@@ -56,8 +55,15 @@ public final class HTTPTransfer {
         var failure: HTTPClientError?
         var idle = IdleWatch()
         var handlers = Handlers()
+        /// True if a task reads the answer, and no handler is set.
+        var isReadByTask = false
+        /// The wait of the task for something to happen to the transfer; nil while the task does not wait.
+        var wait: OneShot<WakeUp>?
 
-        init(_ transferSet: TransferSet) { self.transferSet = transferSet }
+        init(_ transferSet: TransferSet) {
+            self.transferSet = transferSet
+            header = HeaderBlock(limit: transferSet.options.headerLimit)
+        }
     }
 
     /// The handlers that the user has set.
@@ -71,12 +77,14 @@ public final class HTTPTransfer {
     init(_ request: HTTPRequest, _ transferSet: TransferSet, _ origin: SourceLocation) {
         self.request = request
         self.origin = origin
-        storage = ExclusivityUnchecked(Contents(transferSet))
+        loop = transferSet.loop
+        unsafe storage = Contents(transferSet)
     }
 
     var contents: Contents {
-        @inline(__always) _read { yield storage.value }
-        @inline(__always) _modify { yield &storage.value }
+        // Safe: only the loop's thread has access, and no two accesses overlap.
+        @inline(__always) _read { yield unsafe storage }
+        @inline(__always) _modify { yield unsafe &storage }
     }
 
     /// The header of the answer; nil until it is complete.
@@ -149,8 +157,8 @@ public final class HTTPTransfer {
 
     /// Ends the program unless the calling thread is the thread of the client's loop.
     func requireOwnThread(_ member: StaticString) {
-        contents.transferSet?.loop.requireOwnThread(
-            member, "perform a block on the loop of the client and call it there")
+        if contents.transferSet == nil { return }
+        loop.requireOwnThread(member, "perform a block on the loop of the client and call it there")
     }
 }
 

@@ -12,23 +12,33 @@ func transferCallbacks() -> runloops_callbacks {
             let line = unsafe Span<UInt8>(
                 _unsafeElements: UnsafeBufferPointer(
                     start: bytes?.assumingMemoryBound(to: UInt8.self), count: count))
-            return unsafe transfer(context).takeHeader(line)
+            return unsafe withTransfer(context) { $0.takeHeader(line) }
         },
         body: { bytes, count, context in
             // Safe: the bytes are valid during the call.
-            unsafe transfer(context).takeBody(UnsafeRawBufferPointer(start: bytes, count: count))
+            let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+            return unsafe withTransfer(context) { unsafe $0.takeBody(bytes) }
         },
         give: { bytes, count, context in
             // Safe: the room is valid during the call.
-            unsafe transfer(context).giveBody(UnsafeMutableRawBufferPointer(start: bytes, count: count))
+            let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: count)
+            return unsafe withTransfer(context) { unsafe $0.giveBody(room) }
         },
-        rewind: { context in unsafe transfer(context).contents.upload?.rewind() ?? false })
+        rewind: { context in unsafe withTransfer(context) { $0.contents.upload?.rewind() ?? false } })
 }
 
 /// The transfer that libcurl passes as a context.
 func transfer(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
     // Safe: the set holds the transfer as long as libcurl has its handle.
     unsafe Unmanaged<HTTPTransfer>.fromOpaque(context!).takeUnretainedValue()
+}
+
+/// Passes the transfer that libcurl passes as a context to a closure, without changing its reference count.
+private func withTransfer<Result>(
+    _ context: UnsafeMutableRawPointer?, _ body: (HTTPTransfer) -> Result
+) -> Result {
+    // Safe: the set holds the transfer as long as libcurl has its handle.
+    unsafe Unmanaged<HTTPTransfer>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
 }
 
 extension HTTPTransfer {
@@ -39,13 +49,14 @@ extension HTTPTransfer {
     static let inboxLimit = 128 << 10
 
     fileprivate func takeHeader(_ line: Span<UInt8>) -> Bool {
-        guard let transferSet = contents.transferSet else { return false }
-        switch contents.header.add(line, limit: transferSet.options.headerLimit) {
+        if contents.transferSet == nil { return false }
+        switch contents.header.add(line) {
         case .incomplete, .notShown: return true
-        case .tooLong: return refuse(.headerTooLarge(limit: transferSet.options.headerLimit))
+        case .tooLong: return refuse(.headerTooLarge(limit: contents.header.limit))
         case .invalid(let words): return refuse(.invalidResponse(words))
         case .complete: break
         }
+        guard let transferSet = contents.transferSet else { return false }
         if contents.header.redirects && transferSet.options.redirectLimit > 0 {
             contents.redirects += 1
             // After a 303, the next request is a GET, unless the method is HEAD. libcurl changes the method only if no custom

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The link between a transfer and the task that reads its answer.
+/// The right of a task to read the answer of a transfer.
 ///
 /// The bytes stay in the transfer until the task takes them. If the last reference to the answer is released before the transfer
 /// has ended, the transfer is cancelled.
@@ -9,12 +9,11 @@ internal import RunLoops
 final class BodyReader {
     let transfer: HTTPTransfer
     private let loop: RunLoop
-    private var waiting: OneShot<WakeUp>?
 
     init(_ transfer: HTTPTransfer, _ loop: RunLoop) {
         self.transfer = transfer
         self.loop = loop
-        transfer.reader = self
+        transfer.contents.isReadByTask = true
     }
 
     deinit {
@@ -27,9 +26,6 @@ final class BodyReader {
     ///
     /// `@unchecked`: no other code refers to the reader any more, and the thread of the loop alone uses the transfer.
     private struct LastReference: @unchecked Sendable { let transfer: HTTPTransfer }
-
-    /// Wakes the task, which checks its condition again.
-    func wake() { waiting?.decide(.something) }
 
     /// Removes and returns the bytes that were received; nil if there are none.
     func take() -> [UInt8]? {
@@ -44,18 +40,23 @@ final class BodyReader {
     ///
     /// If the task is cancelled, the transfer is cancelled.
     func wait(isolation: isolated (any Actor)?) async {
-        if waiting != nil {
+        if transfer.contents.wait != nil {
             misuse("HTTPBody: two tasks await the body of the \(transfer); let one task iterate over it")
         }
         let task = OneShot<WakeUp>()
         let news = await task.value(
             before: .never, timedOut: .cancelled, cancelled: .cancelled, isolation: isolation
         ) {
-            waiting = task
+            transfer.contents.wait = task
         }
-        waiting = nil
+        transfer.contents.wait = nil
         if case .cancelled = news { transfer.cancel() }
     }
+}
+
+extension HTTPTransfer {
+    /// Wakes the task that reads the answer, so that it checks its condition again.
+    func wakeTask() { contents.wait?.decide(.something) }
 }
 
 /// The event that ends the wait of a task.

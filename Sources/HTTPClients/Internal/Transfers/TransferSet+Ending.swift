@@ -17,7 +17,7 @@ extension TransferSet {
         releaseHandle(transfer)
         transfer.contents.state.finish(error)
         // A task can take the remaining bytes at any later time, and needs nothing else from the set.
-        if transfer.reader != nil { remove(transfer) }
+        if transfer.contents.isReadByTask { remove(transfer) }
         enqueue(transfer)
     }
 
@@ -26,9 +26,8 @@ extension TransferSet {
         releaseHandle(transfer)
         transfer.contents.state.cancel()
         transfer.contents.inbox = []
-        let reader = transfer.reader
         remove(transfer)
-        reader?.wake()
+        transfer.wakeTask()
     }
 
     private func releaseHandle(_ transfer: HTTPTransfer) {
@@ -62,7 +61,6 @@ extension TransferSet {
     /// Returns the error for a result code of libcurl; nil if the answer is complete.
     func error(_ code: CInt, of transfer: HTTPTransfer) -> HTTPClientError? {
         if let failure = transfer.contents.failure { return failure }
-        let url = transfer.request.url
         // libcurl reports no error if the connection is closed inside a header.
         if code == 0 && transfer.contents.response == nil {
             return .connectionLost("the header is not complete")
@@ -74,7 +72,7 @@ extension TransferSet {
         switch runloops_transfer_result(code, transfer.contents.redirects > 0) {
         case runloops_bad_url:
             // libcurl reports an answer that is not HTTP with the same code as an unknown scheme.
-            return isConnecting ? .unsupportedURL(url) : .invalidResponse(words)
+            return isConnecting ? .unsupportedURL(transfer.request.url) : .invalidResponse(words)
         case runloops_bad_redirect: return .redirectRefused(words)
         case runloops_unresolved: return .unresolved(words)
         case runloops_not_connected: return .notConnected(words)

@@ -97,9 +97,9 @@ extension TransferSet {
 
     private func deliver(_ transfer: HTTPTransfer) {
         transfer.contents.isQueued = false
-        if let reader = transfer.reader {
+        if transfer.contents.isReadByTask {
             _ = transfer.contents.upload?.stream?.takeDrained()
-            return reader.wake()
+            return transfer.wakeTask()
         }
         if transfer.contents.upload?.stream?.takeDrained() == true {
             transfer.contents.handlers.drained?(transfer)
@@ -107,14 +107,14 @@ extension TransferSet {
         while true {
             switch transfer.contents.state.next(hasBytes: !transfer.contents.inbox.isEmpty) {
             case .response:
-                if let response = transfer.contents.response {
-                    transfer.contents.handlers.response?(transfer, response)
+                if let handler = transfer.contents.handlers.response,
+                    let response = transfer.contents.response
+                {
+                    handler(transfer, response)
                 }
             case .bytes: deliverBytes(transfer)
             case .end(let error):
-                let handler = transfer.contents.handlers.end
-                transfer.contents.handlers.end = nil
-                handler?(transfer, error)
+                transfer.contents.handlers.end.take()?(transfer, error)
                 return remove(transfer)
             case .nothing: return resumeIfEmptied(transfer)
             }

@@ -18,7 +18,7 @@ final class TransferSet {
     let origin: SourceLocation
 
     /// The storage of ``contents``; see `HTTPTransfer.storage`.
-    private let storage = ExclusivityUnchecked(Contents())
+    @exclusivity(unchecked) private var storage = Contents()
 
     /// The values that change.
     @safe
@@ -52,8 +52,9 @@ final class TransferSet {
     }
 
     var contents: Contents {
-        @inline(__always) _read { yield storage.value }
-        @inline(__always) _modify { yield &storage.value }
+        // Safe: only the loop's thread has access, and no two accesses overlap.
+        @inline(__always) _read { yield unsafe storage }
+        @inline(__always) _modify { yield unsafe &storage }
     }
 
     init(
@@ -70,9 +71,9 @@ final class TransferSet {
         unsafe contents.multi = runloops_transfers_new(
             options.connectionsPerHost, options.connections ?? 0,
             { descriptor, reads, writes, context in
-                unsafe ownerOf(context).watch(descriptor, reads: reads, writes: writes)
+                unsafe withOwner(context) { $0.watch(descriptor, reads: reads, writes: writes) }
             },
-            { milliseconds, context in unsafe ownerOf(context).setAlarm(milliseconds) }, context)
+            { milliseconds, context in unsafe withOwner(context) { $0.setAlarm(milliseconds) } }, context)
         if unsafe contents.multi == nil {
             source.invalidate()
             throw SystemError(call: "curl_multi_init", code: ENOMEM)
@@ -133,8 +134,8 @@ final class TransferSet {
         guard transfer.contents.transferSet === self else { return }
         transfer.contents.transferSet = nil
         transfer.contents.upload = nil
-        let handlers = transfer.contents.handlers
-        transfer.contents.handlers = .init()
+        var handlers = HTTPTransfer.Handlers()
+        swap(&handlers, &transfer.contents.handlers)
         if transfer.contents.place >= 0 {
             let last = contents.active.removeLast()
             if last !== transfer {
@@ -194,8 +195,8 @@ final class TransferSet {
     }
 }
 
-/// The set that libcurl passes as a context.
-private func ownerOf(_ context: UnsafeMutableRawPointer?) -> TransferSet {
+/// Passes the set that libcurl passes as a context to a closure, without changing its reference count.
+private func withOwner(_ context: UnsafeMutableRawPointer?, _ body: (TransferSet) -> Void) {
     // Safe: the callers are libcurl's callbacks, whose context is the set; see `TransferSet.init`.
-    unsafe Unmanaged<TransferSet>.fromOpaque(context!).takeUnretainedValue()
+    unsafe Unmanaged<TransferSet>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)
 }

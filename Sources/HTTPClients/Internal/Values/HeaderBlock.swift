@@ -20,6 +20,9 @@ struct HeaderBlock: Hashable, Sendable {
         case invalid(String)
     }
 
+    /// The maximum number of bytes of a header.
+    let limit: Int
+
     private var bytes: [UInt8] = []
     /// The number of bytes since the last complete header, including those of interim answers and trailers.
     private var count = 0
@@ -28,18 +31,21 @@ struct HeaderBlock: Hashable, Sendable {
 
     private(set) var status = 0
 
-    /// The value of Content-Length; nil before there is one.
-    private var length: ArraySlice<UInt8>?
+    /// The place of the value of Content-Length in `bytes`; nil before there is one.
+    private var length: Range<Int>?
     /// True if the header has two different values of Content-Length.
     private var hasSeveralLengths = false
 
+    /// Creates an empty block.
+    ///
+    /// - Parameter limit: The maximum number of bytes of a header.
+    init(limit: Int) { self.limit = limit }
+
     /// Adds a line.
     ///
-    /// - Parameters:
-    ///   - line: The line, with its line break.
-    ///   - limit: The maximum number of bytes of a header.
+    /// - Parameter line: The line, with its line break.
     /// - Returns: The result of the line.
-    mutating func add(_ line: Span<UInt8>, limit: Int) -> Finding {
+    mutating func add(_ line: Span<UInt8>) -> Finding {
         count += line.count
         if count > limit { return .tooLong }
         if HeaderBlock.isStatusLine(line) {
@@ -53,17 +59,16 @@ struct HeaderBlock: Hashable, Sendable {
         }
         // Safe: the bytes are copied during the call.
         unsafe line.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
-        if HeaderBlock.hasName("content-length", line) { addLength(line) }
+        if HeaderBlock.hasName("content-length", line) { addLength(line.count) }
         let isEnd = line.count == 0 || line[0] == UInt8(ascii: "\r") || line[0] == UInt8(ascii: "\n")
         return isEnd ? finish() : .incomplete
     }
 
-    private mutating func addLength(_ line: Span<UInt8>) {
-        // Safe: the bytes are copied during the call.
-        let bytes = unsafe line.withUnsafeBufferPointer { unsafe Array($0) }
-        let value = HeaderBlock.trimmed(bytes.dropFirst("content-length:".utf8.count))
-        if let length, length != value { hasSeveralLengths = true }
-        length = value
+    /// Notes the value of Content-Length, which is in the last `count` bytes.
+    private mutating func addLength(_ count: Int) {
+        let value = HeaderBlock.trimmed(bytes.suffix(count - "content-length:".utf8.count))
+        if let length, bytes[length] != value { hasSeveralLengths = true }
+        length = value.indices
     }
 
     private mutating func finish() -> Finding {
