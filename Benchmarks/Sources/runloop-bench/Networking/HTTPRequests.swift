@@ -155,6 +155,36 @@ private final class CurlClient: @unchecked Sendable {
     }
 }
 
+/// Requests with handlers, which a loop's thread makes.
+private final class RequestSeries {
+    private let client: HTTPClient
+    private let request: HTTPRequest
+    private let done: (Int) -> Void
+    private var unstarted: Int
+    private var unended: Int
+    private var received = 0
+
+    init(_ client: HTTPClient, _ request: HTTPRequest, _ count: Int, _ done: @escaping (Int) -> Void) {
+        self.client = client
+        self.request = request
+        self.done = done
+        unstarted = count
+        unended = count
+    }
+
+    func start() {
+        unstarted -= 1
+        client.start(request) { transfer in
+            transfer.onData { _, bytes in self.received += bytes.byteCount }
+            transfer.onEnd { _, _ in
+                self.unended -= 1
+                if self.unstarted > 0 { self.start() }
+                if self.unended == 0 { self.done(self.received) }
+            }
+        }
+    }
+}
+
 /// A client of this package, on its own thread.
 private final class LoopClient {
     private let thread: RunLoopThread
@@ -168,9 +198,6 @@ private final class LoopClient {
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
         private let request: HTTPRequest
         private var client: HTTPClient?
-        private var unstarted = 0
-        private var unended = 0
-        private var received = 0
 
         init(_ loop: RunLoop, _ url: String) {
             self.loop = loop
@@ -187,24 +214,9 @@ private final class LoopClient {
 
         /// Makes requests with handlers, and calls `done` with the sum of received bytes after the last request.
         func begin(_ parallel: Int, _ requests: Int, _ done: @escaping @Sendable (Int) -> Void) {
-            unstarted = requests
-            unended = requests
-            received = 0
-            for _ in 0..<min(parallel, requests) { start(done) }
-        }
-
-        private func start(_ done: @escaping @Sendable (Int) -> Void) {
-            unstarted -= 1
-            client?.start(request) { transfer in
-                transfer.onData { _, bytes in self.assumeIsolated { $0.received += bytes.byteCount } }
-                transfer.onEnd { _, _ in
-                    self.assumeIsolated { fetcher in
-                        fetcher.unended -= 1
-                        if fetcher.unstarted > 0 { fetcher.start(done) }
-                        if fetcher.unended == 0 { done(fetcher.received) }
-                    }
-                }
-            }
+            guard let client else { return done(-1) }
+            let series = RequestSeries(client, request, requests, done)
+            for _ in 0..<min(parallel, requests) { series.start() }
         }
 
         /// Makes requests one after another in a task.
