@@ -70,7 +70,11 @@ public struct HTTPFields: Hashable, Sendable {
 
     /// True if two names are equal except for the case of ASCII letters.
     package static func areEqual(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (one.utf8.span, other.utf8.span)
+        areEqual(one.utf8.span, other.utf8.span)
+    }
+
+    /// True if two names are equal except for the case of ASCII letters.
+    package static func areEqual(_ one: Span<UInt8>, _ other: Span<UInt8>) -> Bool {
         if one.count != other.count { return false }
         return one.indices.allSatisfy { lowercase(one[$0]) == lowercase(other[$0]) }
     }

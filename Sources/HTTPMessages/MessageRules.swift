@@ -3,17 +3,36 @@ package enum MessageRules {
     /// True if a text may be a method or the name of a field.
     package static func isToken(_ text: String) -> Bool {
         // Reading through a span does not change the reference count of the text; copying the text would.
-        let letters = text.utf8.span
-        return !letters.isEmpty && letters.indices.allSatisfy { isTokenCharacter(letters[$0]) }
+        isToken(text.utf8.span)
+    }
+
+    /// True if letters may be a method or the name of a field.
+    package static func isToken(_ letters: Span<UInt8>) -> Bool {
+        var index = 0
+        while index < letters.count {
+            // Safe: the index is in the span.
+            if !isTokenCharacter(unsafe letters[unchecked: index]) { return false }
+            index &+= 1
+        }
+        return index > 0
     }
 
     /// True if a text may be the value of a field: it contains no NUL and no line break.
-    package static func isFieldValue(_ text: String) -> Bool {
-        let letters = text.utf8.span
-        return letters.indices.allSatisfy { letters[$0] != 0 && letters[$0] != 0x0a && letters[$0] != 0x0d }
+    package static func isFieldValue(_ text: String) -> Bool { isFieldValue(text.utf8.span) }
+
+    /// True if letters may be the value of a field: they contain no NUL and no line break.
+    package static func isFieldValue(_ letters: Span<UInt8>) -> Bool {
+        letters.indices.allSatisfy {
+            // Safe: the indices are those of the span.
+            let letter = unsafe letters[unchecked: $0]
+            return letter > 0x0d || letter != 0 && letter != 0x0a && letter != 0x0d
+        }
     }
 
+    @inline(__always)
     private static func isTokenCharacter(_ letter: UInt8) -> Bool {
+        // Most characters of a name are letters.
+        if (letter | 0x20) &- UInt8(ascii: "a") < 26 { return true }
         // One bit for each character of ASCII: letters, digits, and !#$%&'*+-.^_`|~
         let set: UInt64 = letter < 64 ? 0x03ff_6cfa_0000_0000 : letter < 128 ? 0x57ff_ffff_c7ff_fffe : 0
         return set >> UInt64(letter & 63) & 1 == 1

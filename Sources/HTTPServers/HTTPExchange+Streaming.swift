@@ -75,11 +75,11 @@ extension HTTPExchange {
     /// - Parameter handler: Called with the exchange, each time that a writer may continue.
     public func onDrained(_ handler: @escaping (HTTPExchange) -> Void) {
         requireOwnThread("HTTPExchange.onDrained")
-        if exchange.isOpen { exchange.handlers.drained = handler }
+        if exchange.isOpen { exchange.contents.handlers.drained = handler }
     }
 
     /// The number of written bytes that the server has not begun to send.
-    public var unsentByteCount: Int { exchange.output.count }
+    public var unsentByteCount: Int { exchange.contents.stream?.output.count ?? 0 }
 
     // MARK: - Events for browsers
 

@@ -32,12 +32,11 @@ extension HTTPExchange {
             )
         }
         guard asksForUpgrade(to: name) else {
-            exchange.answer(
-                .whole(HTTPServer.Response(status: 426, fields: ["Upgrade": name])))
+            exchange.answer(HTTPServer.Response(status: 426, fields: ["Upgrade": name]))
             return false
         }
         if exchange.isSecure {
-            exchange.answer(.whole(HTTPServer.Response(status: 501)))
+            exchange.answer(HTTPServer.Response(status: 501))
             return false
         }
         var all = fields
@@ -66,12 +65,11 @@ extension HTTPExchange {
         requireOwnThread("HTTPExchange.upgradeToWebSocket")
         guard request.method == "GET", let key = request.fields["Sec-WebSocket-Key"], key.utf8.count == 24
         else {
-            exchange.answer(.whole(HTTPServer.Response(status: 400)))
+            exchange.answer(HTTPServer.Response(status: 400))
             return false
         }
         if request.fields["Sec-WebSocket-Version"] != "13" {
-            exchange.answer(
-                .whole(HTTPServer.Response(status: 426, fields: ["Sec-WebSocket-Version": "13"])))
+            exchange.answer(HTTPServer.Response(status: 426, fields: ["Sec-WebSocket-Version": "13"]))
             return false
         }
         var all = fields

@@ -36,7 +36,9 @@ public final class HTTPExchange {
     private struct LastReference: @unchecked Sendable { let exchange: Exchange }
 
     /// The address of the client; nil once the exchange has ended.
-    public var peerAddress: SocketAddress? { exchange.link.flatMap { SocketAddress(peerOf: $0.socket) } }
+    public var peerAddress: SocketAddress? {
+        exchange.hasEnded ? nil : SocketAddress(peerOf: exchange.link.socket)
+    }
 
     /// True until the complete answer was given to the kernel, or the exchange has ended for another reason.
     public var isOpen: Bool { exchange.isOpen }
@@ -58,7 +60,7 @@ public final class HTTPExchange {
     @discardableResult
     public func respond(_ response: HTTPServer.Response) -> Bool {
         requireOwnThread("HTTPExchange.respond")
-        return exchange.answer(.whole(response))
+        return exchange.answer(response)
     }
 
     /// Answers the request with the rest of a regular file, which the kernel copies to the socket.
@@ -105,7 +107,7 @@ public final class HTTPExchange {
     /// - Parameter handler: Called once, after all other handlers of the exchange, with the exchange and the reason for the end.
     public func onEnd(_ handler: @escaping (HTTPExchange, EndReason) -> Void) {
         requireOwnThread("HTTPExchange.onEnd")
-        if exchange.isOpen { exchange.handlers.end = handler }
+        if exchange.isOpen { exchange.contents.handlers.end = handler }
     }
 
     /// Sets the handler that is called with the bytes of the body, which are then streamed instead of collected.
@@ -114,22 +116,22 @@ public final class HTTPExchange {
     /// - Precondition: Called inside the handler of ``HTTPServer/onHeader(_:)``.
     public func onData(_ handler: @escaping (HTTPExchange, RawSpan) -> Void) {
         requireOwnThread("HTTPExchange.onData")
-        if !exchange.isInHeaderHandler {
+        if !exchange.contents.isInHeaderHandler {
             misuse(
                 "HTTPExchange.onData: the body is collected already; call it in the handler of HTTPServer.onHeader"
             )
         }
-        exchange.handlers.data = handler
+        exchange.contents.handlers.data = handler
     }
 
     /// True if the delivery of a streamed body is paused; false at first.
     ///
     /// The server continues to receive until 128 KiB are stored. Then the client has to wait.
     public var isPaused: Bool {
-        get { exchange.isPaused }
+        get { exchange.contents.isPaused }
         set {
             requireOwnThread("HTTPExchange.isPaused")
-            exchange.isPaused = newValue
+            exchange.contents.isPaused = newValue
             if !newValue { exchange.enqueue() }
         }
     }

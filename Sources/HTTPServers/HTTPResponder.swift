@@ -20,7 +20,7 @@ public final class HTTPResponder: Sendable {
     init(_ exchange: Exchange) {
         loop = exchange.loop
         target = Mutex(Target(exchange: exchange))
-        exchange.responders += 1
+        exchange.contents.responders += 1
     }
 
     deinit {
@@ -40,7 +40,7 @@ public final class HTTPResponder: Sendable {
         guard let target = target.withLock({ $0.take() }) else { return false }
         // The block may run in every mode, because it calls no code of the user. The server sends the answer in its own mode.
         return loop.performInEveryMode {
-            target.exchange.answer(.whole(response))
+            target.exchange.answer(response)
             target.exchange.responderIsGone()
         }
     }

@@ -43,7 +43,7 @@ extension HTTPServer {
         ///   - type: The value of `Content-Type`.
         ///   - status: The status.
         public init(_ text: String, type: String = "text/plain; charset=utf-8", status: Int = 200) {
-            self.init(status: status, body: Array(text.utf8))
+            self.init(status: status, fields: HTTPFields(), body: Array(text.utf8))
             fields.append("Content-Type", type)
         }
     }

@@ -43,7 +43,10 @@ public final class HTTPServer {
     public let localAddress: SocketAddress
 
     /// The counts since the server was made.
-    public internal(set) var statistics = Statistics()
+    public var statistics: Statistics { counts.value }
+
+    /// The storage of ``statistics``, which each request changes; see `ExclusivityUnchecked`.
+    let counts = ExclusivityUnchecked(Statistics())
 
     /// The source; nil once it is invalid.
     var source: LibrarySource?
@@ -56,7 +59,7 @@ public final class HTTPServer {
     /// The connections, in no particular order.
     var links: [ServerLink] = []
     /// The exchanges that have something to deliver, in order.
-    var queue = Deque<Exchange>()
+    let queue = ExclusivityUnchecked(Deque<Exchange>())
     /// The exchanges that wait for bytes of a streamed answer, by their sockets, which are watched for that time.
     var watchedExchanges: [CInt: Exchange] = [:]
     /// The instant of the next check of all connections; nil if none is due.

@@ -4,6 +4,13 @@ import TestExpectations
 import TestSupport
 import Testing
 
+/// Exchanges that a test keeps.
+///
+/// `@unchecked`: only the thread of the server uses them.
+private final class Kept: @unchecked Sendable {
+    var exchanges: [HTTPExchange] = []
+}
+
 /// Requests that are answered at once, later, and from other threads.
 @Suite struct ResponseTests {
     @Test func `curl gets an answer, with its status, fields and body`() throws {
@@ -98,6 +105,57 @@ import Testing
             for path in ["/dropped", "/responder"] {
                 try expect("500", "-o", "/dev/null", "-w", "%{http_code}", server.url(path))
             }
+        }
+    }
+
+    @Test func `an exchange that is kept past its end still has its own request`() throws {
+        let kept = Kept()
+        try withServer(handler: { exchange in
+            if kept.exchanges.count < 3 { kept.exchanges.append(exchange) }
+            exchange.respond(HTTPServer.Response("x"))
+        }) { server in
+            let client = try Client(server.port)
+            for number in 0..<6 {
+                let body = number == 1 ? "text" : ""
+                client.send(
+                    request("PUT /\(number)", "X-Number: \(number)", "Content-Length: \(body.count)") + body)
+                #expect(client.answer().body == "x")
+            }
+            let requests = try server.perform { _ in
+                #expect(kept.exchanges.allSatisfy { !$0.isOpen && $0.isAnswered })
+                defer { kept.exchanges = [] }
+                return kept.exchanges.map(\.request)
+            }
+            #expect(requests.map(\.target) == ["/0", "/1", "/2"])
+            #expect(requests.map { $0.fields["X-Number"] } == ["0", "1", "2"])
+            #expect(requests.map(\.body) == [[], Array("text".utf8), []])
+        }
+    }
+
+    @Test func `a responder that is kept past the end does not answer the next request`() throws {
+        let kept = Kept()
+        let responders = Log<HTTPResponder>()
+        try withServer(handler: { exchange in
+            if exchange.request.target == "/1" {
+                responders.add(exchange.responder())
+                exchange.respond(HTTPServer.Response("one"))
+            } else {
+                kept.exchanges.append(exchange)
+            }
+        }) { server in
+            let client = try Client(server.port)
+            client.send(request("GET /1"))
+            #expect(client.answer().body == "one")
+            client.send(request("GET /2"))
+            waitUntil("the second request is there") {
+                (try? server.perform { _ in kept.exchanges.count == 1 }) == true
+            }
+            #expect(responders.entries.first?.respond(HTTPServer.Response("wrong")) == true)
+            try server.perform { _ in
+                kept.exchanges.first?.respond(HTTPServer.Response("two"))
+                kept.exchanges = []
+            }
+            #expect(client.answer().body == "two")
         }
     }
 

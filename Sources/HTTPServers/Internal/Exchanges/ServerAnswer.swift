@@ -4,8 +4,12 @@ internal import RunLoops
 internal import Streams
 
 /// An answer that the user has given.
+@safe
 enum ServerAnswer {
-    case whole(HTTPServer.Response)
+    /// An answer that libmicrohttpd has made, which ``Exchange/releaseAnswer()`` frees.
+    case whole(OpaquePointer, status: Int)
+    /// An answer of the kind ``whole(_:status:)`` that was freed, because libmicrohttpd has it or the exchange has ended.
+    case sent
     case stream(_ status: Int, HTTPFields, count: Int?)
     case file(FileBody, _ status: Int, HTTPFields)
     indirect case upgrade(HTTPFields, Connection.Options, (Connection) -> Void)
@@ -16,15 +20,17 @@ enum ServerAnswer {
 
     var status: Int {
         switch self {
-        case .whole(let response): response.status
+        case .whole(_, let status): status
         case .stream(let status, _, _), .file(_, let status, _): status
         case .upgrade: 101
+        case .sent: 0
         }
     }
 
+    /// The fields of an answer that libmicrohttpd has not made.
     var fields: HTTPFields {
         switch self {
-        case .whole(let response): response.fields
+        case .whole, .sent: [:]
         case .stream(_, let fields, _), .file(_, _, let fields), .upgrade(let fields, _, _): fields
         }
     }

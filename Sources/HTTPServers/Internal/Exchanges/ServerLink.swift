@@ -1,4 +1,5 @@
 internal import CHTTPDaemon
+internal import HTTPMessages
 internal import RunLoops
 
 /// A connection of a server.
@@ -25,6 +26,8 @@ final class ServerLink {
     var place = -1
     /// The request under way.
     var exchange: Exchange?
+    /// An exchange that has ended, for the next request.
+    var spare: Exchange?
     var wait: Wait
     /// The moment of the first check that found neither a request nor an unread byte; nil if the last check found one.
     var quietSince: Moment?
@@ -55,4 +58,46 @@ final class ServerLink {
         case .nothing: return false
         }
     }
+
+    // MARK: - The header of the request
+
+    /// The fields of the header.
+    var fields: HTTPFields {
+        var fields = HTTPFields(capacity: 8)
+        unsafe withUnsafeMutablePointer(to: &fields) { fields in
+            unsafe runloops_link_fields(
+                handle,
+                { context, name, nameCount, value, valueCount in
+                    // Safe: the context is our own variable, and the bytes are copied.
+                    unsafe context!.assumingMemoryBound(to: HTTPFields.self).pointee.append(
+                        text(name, nameCount), text(value, valueCount))
+                }, fields)
+        }
+        return fields
+    }
+
+    /// Checks the fields of the header, without copying them.
+    ///
+    /// - Parameter bodyLimit: The maximum number of bytes of a body; nil for no limit.
+    /// - Returns: The rules, which have seen all fields.
+    func checkFields(bodyLimit: Int?) -> RequestRules {
+        var rules = RequestRules(bodyLimit: bodyLimit)
+        unsafe withUnsafeMutablePointer(to: &rules) { rules in
+            unsafe runloops_link_fields(
+                handle,
+                { context, name, nameCount, value, valueCount in
+                    // Safe: the context is our own variable, and the bytes are valid during the call.
+                    unsafe context!.assumingMemoryBound(to: RequestRules.self).pointee.add(
+                        Span(_unsafeBytes: UnsafeRawBufferPointer(start: name, count: nameCount)),
+                        Span(_unsafeBytes: UnsafeRawBufferPointer(start: value, count: valueCount)))
+                }, rules)
+        }
+        return rules
+    }
+}
+
+/// Copies a text of libmicrohttpd.
+private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
+    // Safe: the bytes are valid during the call, and are copied.
+    unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
 }

@@ -9,52 +9,76 @@ internal import Streams
 func daemonCallbacks() -> runloops_daemon_callbacks {
     unsafe runloops_daemon_callbacks(
         opened: { handle, server in
-            let link = unsafe serverOf(server).linkWasOpened(handle!)
+            let link = unsafe serverOf(server)._withUnsafeGuaranteedRef { unsafe $0.linkWasOpened(handle!) }
             // Safe: the server holds the link until the connection is closed.
             return unsafe Unmanaged.passUnretained(link).toOpaque()
         },
-        closed: { link, server in unsafe serverOf(server).linkWasClosed(linkOf(link)) },
-        began: { link, target in unsafe linkOf(link).begin(String(cString: target!)) },
+        closed: { link, server in
+            unsafe serverOf(server)._withUnsafeGuaranteedRef {
+                unsafe $0.linkWasClosed(linkOf(link).takeUnretainedValue())
+            }
+        },
+        began: { link, target in
+            unsafe linkOf(link)._withUnsafeGuaranteedRef { unsafe $0.begin(String(cString: target!)) }
+        },
         proceed: { exchange, method, version, bytes, count in
-            unsafe exchangeOf(exchange).proceed(method!, version!, bytes, count!)
+            unsafe exchangeOf(exchange)._withUnsafeGuaranteedRef {
+                unsafe $0.proceed(method!, version!, bytes, count!)
+            }
         },
         upgraded: { exchange, socket, bytes, count, upgraded in
             // Safe: the bytes are copied during the call.
             let received = unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
-            unsafe exchangeOf(exchange).take(socket, received)
+            unsafe exchangeOf(exchange)._withUnsafeGuaranteedRef { $0.take(socket, received) }
             // The duplicate stays open, so libmicrohttpd may release the connection.
             unsafe runloops_upgraded_release(upgraded)
         },
-        ended: { exchange, reason in unsafe exchangeOf(exchange).wasEnded(reason) })
+        ended: { exchange, reason in
+            unsafe exchangeOf(exchange)._withUnsafeGuaranteedRef { $0.link.requestWasEnded(reason) }
+        })
 }
 
+// The callbacks do not retain the objects that they are called with, because other objects hold them during the call.
+
 /// The server that libmicrohttpd passes as a context.
-private func serverOf(_ context: UnsafeMutableRawPointer?) -> HTTPServer {
+private func serverOf(_ context: UnsafeMutableRawPointer?) -> Unmanaged<HTTPServer> {
     // Safe: the source holds the server until the daemon is freed.
-    unsafe Unmanaged<HTTPServer>.fromOpaque(context!).takeUnretainedValue()
+    unsafe Unmanaged<HTTPServer>.fromOpaque(context!)
 }
 
 /// The connection that libmicrohttpd passes as a pointer.
-private func linkOf(_ pointer: UnsafeMutableRawPointer?) -> ServerLink {
+private func linkOf(_ pointer: UnsafeMutableRawPointer?) -> Unmanaged<ServerLink> {
     // Safe: the server holds the link until the connection is closed, which is the last call with the link.
-    unsafe Unmanaged<ServerLink>.fromOpaque(pointer!).takeUnretainedValue()
+    unsafe Unmanaged<ServerLink>.fromOpaque(pointer!)
 }
 
 /// The exchange that libmicrohttpd passes as a pointer.
-private func exchangeOf(_ pointer: UnsafeMutableRawPointer?) -> Exchange {
+private func exchangeOf(_ pointer: UnsafeMutableRawPointer?) -> Unmanaged<Exchange> {
     // Safe: the link holds the exchange until the request is ended, which is the last call with the exchange.
-    unsafe Unmanaged<Exchange>.fromOpaque(pointer!).takeUnretainedValue()
+    unsafe Unmanaged<Exchange>.fromOpaque(pointer!)
 }
 
 extension ServerLink {
     /// Makes the exchange for a request, once the first line of the request was received.
     fileprivate func begin(_ target: String) -> UnsafeMutableRawPointer {
-        server.statistics.requests += 1
+        server.counts.value.requests += 1
         quietSince = nil
-        let made = Exchange(self, target)
+        let made = spare.take() ?? Exchange(self)
+        made.contents.target = target
         exchange = made
         // Safe: the link holds the exchange until the request is ended.
         return unsafe Unmanaged.passUnretained(made).toOpaque()
+    }
+
+    /// Releases the exchange, because libmicrohttpd has ended the request.
+    fileprivate func requestWasEnded(_ reason: runloops_end) {
+        wait = .header(until: nil)
+        guard let ended = exchange.take() else { return }
+        ended.wasEnded(reason)
+        if ended.canServeNext {
+            ended.forgetRequest()
+            spare = ended
+        }
     }
 }
 
@@ -66,32 +90,30 @@ extension Exchange {
         _ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>, _ bytes: UnsafeRawPointer?,
         _ count: UnsafeMutablePointer<Int>
     ) -> Bool {
-        if isAborted { return false }
-        guard let link else { return false }
-        let server = link.server
+        if contents.isAborted || hasEnded { return false }
         var asksFirst = false
-        if request.method.isEmpty { asksFirst = unsafe takeHeader(server, link, method, version) }
-        switch state.next(
-            hasBytes: unsafe count.pointee > 0, asksFirst: asksFirst, hasAnswer: answer != nil)
+        if contents.method.isEmpty { asksFirst = unsafe takeHeader(method, version) }
+        switch contents.state.next(
+            hasBytes: unsafe count.pointee > 0, asksFirst: asksFirst, hasAnswer: contents.answer != nil)
         {
         case .goOn: return true
         case .callHeaderHandler:
             enqueue()
             suspend()
         case .takeBody:
-            return unsafe takeBody(server, UnsafeRawBufferPointer(start: bytes, count: count.pointee), count)
+            return unsafe takeBody(UnsafeRawBufferPointer(start: bytes, count: count.pointee), count)
         case .callRequestHandler:
             link.wait = .nothing
-            if input.isTooLong {
-                refuse(413, server)
+            if contents.input.isTooLong {
+                refuse(413)
                 return unsafe proceed(method, version, bytes, count)
             }
-            if !input.isStreamed { request.body = input.giveBytes() }
+            if !contents.input.isStreamed { keepBody() }
             enqueue()
         case .wait: suspend()
         case .sendAnswer:
             link.wait = .nothing
-            return sendAnswer(server, link)
+            return sendAnswer()
         }
         return true
     }
@@ -99,60 +121,65 @@ extension Exchange {
     /// Stores and checks the header of the request.
     ///
     /// - Returns: True if the handler of headers is to be called.
-    private func takeHeader(
-        _ server: HTTPServer, _ link: ServerLink, _ method: UnsafePointer<CChar>,
-        _ version: UnsafePointer<CChar>
-    ) -> Bool {
+    private func takeHeader(_ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>) -> Bool {
         // Safe: libmicrohttpd owns the strings, and this copies them.
-        let name = unsafe strcmp(method, "GET") == 0 ? "GET" : String(cString: method)
-        let number =
+        let method = unsafe strcmp(method, "GET") == 0 ? "GET" : String(cString: method)
+        let version =
             unsafe strcmp(version, "HTTP/1.1") == 0 ? "1.1" : String(cString: version + "HTTP/".utf8.count)
-        let received = HTTPServer.Request(
-            name, request.target, version: number, fields: unsafe fields(of: link.handle))
-        let asksAboutBodies = server.headerHandler != nil
-        let verdict = RequestRules.verdict(
-            on: received, bodyLimit: asksAboutBodies ? nil : server.options.bodyLimit)
-        request = received
-        guard case .accepted(let hasBody) = verdict else {
-            if case .refused(let status) = verdict { refuse(status, server) }
+        let asksAboutBodies = link.server.headerHandler != nil
+        let rules = link.checkFields(bodyLimit: asksAboutBodies ? nil : link.server.options.bodyLimit)
+        let verdict = rules.verdict(method: method, version: version)
+        contents.method = method
+        contents.version = version
+        switch verdict {
+        case .refused(let status):
+            refuse(status)
             return false
+        case .accepted(hasBody: false):
+            link.wait = .nothing
+            return false
+        case .accepted(hasBody: true):
+            link.wait = .body(
+                until: .now().advanced(by: link.server.options.bodyTimeout.nanosecondsRoundedUp))
+            return asksAboutBodies
         }
-        link.wait =
-            hasBody
-            ? .body(until: .now().advanced(by: server.options.bodyTimeout.nanosecondsRoundedUp)) : .nothing
-        return hasBody && asksAboutBodies
     }
 
-    private func refuse(_ status: Int, _ server: HTTPServer) {
-        server.statistics.refusedRequests += 1
-        answer(.whole(HTTPServer.Response(status: status)))
+    /// Moves the body, which is complete, to the request.
+    private func keepBody() {
+        if contents.input.bytes.isEmpty { return }
+        _ = request
+        contents.request?.body = contents.input.giveBytes()
     }
 
-    private func takeBody(
-        _ server: HTTPServer, _ bytes: UnsafeRawBufferPointer, _ count: UnsafeMutablePointer<Int>
-    ) -> Bool {
+    private func refuse(_ status: Int) {
+        link.server.counts.value.refusedRequests += 1
+        answer(HTTPServer.Response(status: status))
+    }
+
+    private func takeBody(_ bytes: UnsafeRawBufferPointer, _ count: UnsafeMutablePointer<Int>) -> Bool {
         // Once a request is answered, the rest of its streamed body is discarded.
-        if answer != nil && input.isStreamed {
+        if contents.answer != nil && contents.input.isStreamed {
             unsafe count.pointee = 0
             return true
         }
-        switch unsafe input.take(bytes, limit: server.options.bodyLimit) {
+        switch unsafe contents.input.take(bytes, limit: link.server.options.bodyLimit) {
         case .taken: unsafe count.pointee = 0
         case .full: suspend()
         case .refused:
-            server.statistics.refusedRequests += 1
+            link.server.counts.value.refusedRequests += 1
             return false
         }
-        if input.isStreamed { enqueue() }
+        if contents.input.isStreamed { enqueue() }
         return true
     }
 
     /// Takes over the socket of a connection that leaves HTTP.
     fileprivate func take(_ socket: CInt, _ received: [UInt8]) {
-        guard case .upgrade(_, let options, _)? = answer else { return }
+        guard case .upgrade(_, let options, _)? = contents.answer else { return }
         // If the process has no descriptor left for the duplicate, the connection ends, and the handler is not called.
         do {
-            upgraded = try Connection(duplicate(socket), received: received, options: options)
+            contents.upgraded = try Connection(duplicate(socket), received: received, options: options)
         } catch {
             RunLoopDiagnostics.report(
                 "HTTPExchange: the connection of \(request) cannot be taken over: \(error)")
@@ -160,17 +187,14 @@ extension Exchange {
     }
 
     fileprivate func wasEnded(_ reason: runloops_end) {
-        let link = link
-        let late = link?.isClosedAsLate ?? false
-        if reason == runloops_sent { server?.statistics.sentAnswers += 1 }
+        let late = link.isClosedAsLate
+        if reason == runloops_sent { link.server.counts.value.sentAnswers += 1 }
         switch reason {
         case runloops_sent: end(.sent)
         case runloops_timed_out: end(.timedOut)
         case runloops_client_left: end(late ? .timedOut : .clientLeft)
         case runloops_daemon_stopped: end(.serverInvalidated)
-        default: end(late ? .timedOut : answer == nil ? .clientLeft : .failed)
+        default: end(late ? .timedOut : contents.answer == nil ? .clientLeft : .failed)
         }
-        link?.exchange = nil
-        link?.wait = .header(until: nil)
     }
 }

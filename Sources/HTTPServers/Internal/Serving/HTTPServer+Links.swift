@@ -6,7 +6,7 @@ extension HTTPServer {
     private static let quietTime = Duration.milliseconds(500)
 
     func linkWasOpened(_ handle: OpaquePointer) -> ServerLink {
-        statistics.connections += 1
+        counts.value.connections += 1
         let link = unsafe ServerLink(
             handle, self, until: Moment.now().advanced(by: options.headerTimeout.nanosecondsRoundedUp))
         link.place = links.count
@@ -22,6 +22,7 @@ extension HTTPServer {
         }
         link.exchange?.end(.failed)
         link.exchange = nil
+        link.spare = nil
     }
 
     func suspend(_ link: ServerLink) { unsafe runloops_link_suspend(link.handle) }
@@ -32,13 +33,16 @@ extension HTTPServer {
 
     /// Watches the socket of an exchange whose streamed answer has no bytes to send, to notice that the client leaves.
     func watch(_ exchange: Exchange) {
-        guard let socket = exchange.link?.socket else { return }
+        if exchange.hasEnded { return }
+        let socket = exchange.link.socket
         watchedExchanges[socket] = exchange
         source?.setInterest(.read, of: socket)
     }
 
     func unwatch(_ exchange: Exchange) {
-        guard let socket = exchange.link?.socket, watchedExchanges[socket] === exchange else { return }
+        if watchedExchanges.isEmpty { return }
+        let socket = exchange.link.socket
+        guard watchedExchanges[socket] === exchange else { return }
         watchedExchanges[socket] = nil
         source?.setInterest([], of: socket)
     }
@@ -79,10 +83,12 @@ extension HTTPServer {
 
     private func closeAsLate(_ link: ServerLink) {
         // A streamed body has no time limit.
-        if case .body = link.wait, link.exchange?.input.isStreamed == true { return link.wait = .nothing }
+        if case .body = link.wait, link.exchange?.contents.input.isStreamed == true {
+            return link.wait = .nothing
+        }
         if link.isClosedAsLate { return }
         link.isClosedAsLate = true
-        statistics.slowConnections += 1
+        counts.value.slowConnections += 1
         runloops_socket_end(link.socket)
     }
 

@@ -36,7 +36,7 @@ extension HTTPServer {
     /// Sets the instant at which the loop calls `serve()` even if no descriptor is ready.
     private func updateDeadline() {
         guard let source else { return }
-        if needsRun || !queue.isEmpty {
+        if needsRun || !queue.value.isEmpty {
             source.deadline = .now
             return
         }
@@ -57,50 +57,47 @@ extension HTTPServer {
     // MARK: - Delivering
 
     func enqueue(_ exchange: Exchange) {
-        if exchange.isQueued { return }
-        exchange.isQueued = true
-        queue.append(exchange)
+        if exchange.contents.isQueued { return }
+        exchange.contents.isQueued = true
+        queue.value.append(exchange)
         if !isServing { source?.deadline = .now }
     }
 
     /// Calls the handlers of the exchanges that are in the queue now.
     private func deliverQueue() {
-        if queue.isEmpty || isDelivering { return }
+        if queue.value.isEmpty || isDelivering { return }
         isDelivering = true
-        for _ in 0..<queue.count {
-            guard let exchange = queue.popFirst() else { break }
+        for _ in 0..<queue.value.count {
+            guard let exchange = queue.value.popFirst() else { break }
             deliver(exchange)
         }
         isDelivering = false
     }
 
     /// Calls the handlers of all exchanges that have something to deliver.
-    func deliverAll() { while !queue.isEmpty && !isDelivering { deliverQueue() } }
+    func deliverAll() { while !queue.value.isEmpty && !isDelivering { deliverQueue() } }
 
     private func deliver(_ exchange: Exchange) {
-        exchange.isQueued = false
-        if exchange.state.handlerIsDue && exchange.state.isAsking {
-            exchange.callHeaderHandler(headerHandler)
-        }
-        if !exchange.input.bytes.isEmpty && exchange.input.isStreamed && !exchange.isPaused {
-            deliverBytes(exchange)
-        }
-        let hasBytes = exchange.input.isStreamed && !exchange.input.bytes.isEmpty
-        if exchange.state.handlerIsDue && !exchange.state.isAsking && !hasBytes && exchange.answer == nil {
+        exchange.contents.isQueued = false
+        if exchange.headerHandlerIsDue { exchange.callHeaderHandler(headerHandler) }
+        if exchange.hasBytes && !exchange.contents.isPaused { deliverBytes(exchange) }
+        if exchange.requestHandlerIsDue && !exchange.hasBytes && exchange.contents.answer == nil {
             exchange.callRequestHandler(requestHandler)
         }
-        if exchange.output.takeDrained() { exchange.handlers.drained?(exchange.currentFace) }
-        if let connection = exchange.upgraded {
-            exchange.upgraded = nil
-            if case .upgrade(_, _, let handler)? = exchange.answer { handler(connection) }
+        if exchange.contents.stream?.output.takeDrained() == true {
+            exchange.contents.handlers.drained?(exchange.currentFace)
+        }
+        if let connection = exchange.contents.upgraded {
+            exchange.contents.upgraded = nil
+            if case .upgrade(_, _, let handler)? = exchange.contents.answer { handler(connection) }
         }
         exchange.callEndHandler()
     }
 
     private func deliverBytes(_ exchange: Exchange) {
-        let bytes = exchange.input.giveBytes()
+        let bytes = exchange.contents.input.giveBytes()
         // Safe: a byte has no padding.
-        exchange.handlers.data?(exchange.currentFace, unsafe bytes.span.bytes)
+        exchange.contents.handlers.data?(exchange.currentFace, unsafe bytes.span.bytes)
         // The connection may be suspended, because the stored bytes had reached their limit.
         exchange.resume()
     }

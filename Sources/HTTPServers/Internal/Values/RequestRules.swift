@@ -3,7 +3,7 @@ internal import HTTPMessages
 /// The rules of HTTP that libmicrohttpd does not check.
 ///
 /// Each rule prevents a proxy from mistaking one request for two.
-enum RequestRules {
+struct RequestRules {
     /// The result of checking the header of a request.
     enum Verdict: Equatable {
         /// The request is valid. A body follows the header if `hasBody` is true.
@@ -12,43 +12,70 @@ enum RequestRules {
         case refused(Int)
     }
 
-    /// Checks the header of a request.
+    private let bodyLimit: Int?
+    /// The status for the first field that breaks a rule; nil if there is none.
+    private var refusal: Int?
+    private var length = 0
+    private var lengths = 0
+    private var encodings = 0
+    private var hosts = 0
+
+    /// Creates rules that have seen no field.
+    ///
+    /// - Parameter bodyLimit: The maximum number of bytes of a body; nil for no limit.
+    init(bodyLimit: Int?) { self.bodyLimit = bodyLimit }
+
+    /// Checks the next field of the header.
+    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        if refusal != nil { return }
+        if !MessageRules.isToken(name) {
+            refusal = 400
+            return
+        }
+        switch name.count {
+        case 4 where isEqual(name, "Host"): hosts += 1
+        case 14 where isEqual(name, "Content-Length"):
+            lengths += 1
+            addLength(value)
+        case 17 where isEqual(name, "Transfer-Encoding"):
+            encodings += 1
+            if !isEqual(value, "chunked") { refusal = 501 }
+        default: break
+        }
+    }
+
+    private mutating func addLength(_ digits: Span<UInt8>) {
+        length = 0
+        if digits.isEmpty { refusal = 400 }
+        for index in digits.indices {
+            let digit = digits[index]
+            if !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) {
+                refusal = 400
+                return
+            }
+            let (tens, isTooLong) = length.multipliedReportingOverflow(by: 10)
+            let (sum, isLonger) = tens.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
+            // The later digits are checked, too: a number that is too large is refused with another status than a word.
+            if isTooLong || isLonger { refusal = 413 }
+            length = isTooLong || isLonger ? 0 : sum
+        }
+        if let bodyLimit, length > bodyLimit { refusal = 413 }
+    }
+
+    /// Checks the rest of the request, when all its fields were added.
     ///
     /// - Parameters:
-    ///   - request: The request.
-    ///   - bodyLimit: The maximum number of bytes of a body; nil for no limit.
+    ///   - method: The method.
+    ///   - version: The version of HTTP.
     /// - Returns: The result.
-    static func verdict(on request: HTTPServer.Request, bodyLimit: Int?) -> Verdict {
-        if !MessageRules.isToken(request.method) { return .refused(400) }
-        var length = 0
-        var lengths = 0
-        var encodings = 0
-        var hosts = 0
-        let fields = request.fields.fields.span
-        for index in fields.indices {
-            if !MessageRules.isToken(fields[index].name) { return .refused(400) }
-            switch fields[index].name.utf8.count {
-            case 4 where HTTPFields.areEqual(fields[index].name, "Host"): hosts += 1
-            case 14 where HTTPFields.areEqual(fields[index].name, "Content-Length"):
-                lengths += 1
-                let digits = fields[index].value
-                if digits.isEmpty || !digits.utf8.allSatisfy(isDigit) { return .refused(400) }
-                guard let value = Int(digits) else { return .refused(413) }
-                if let bodyLimit, value > bodyLimit { return .refused(413) }
-                length = value
-            case 17 where HTTPFields.areEqual(fields[index].name, "Transfer-Encoding"):
-                encodings += 1
-                if !HTTPFields.areEqual(fields[index].value, "chunked") { return .refused(501) }
-            default: break
-            }
-        }
-        if lengths + encodings > 1 || hosts > 1 || hosts == 0 && request.version != "1.0" {
-            return .refused(400)
-        }
+    func verdict(method: String, version: String) -> Verdict {
+        if !MessageRules.isToken(method) { return .refused(400) }
+        if let refusal { return .refused(refusal) }
+        if lengths + encodings > 1 || hosts > 1 || hosts == 0 && version != "1.0" { return .refused(400) }
         return .accepted(hasBody: length > 0 || encodings > 0)
     }
 
-    private static func isDigit(_ letter: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(letter)
+    private func isEqual(_ letters: Span<UInt8>, _ word: String) -> Bool {
+        HTTPFields.areEqual(letters, word.utf8.span)
     }
 }
