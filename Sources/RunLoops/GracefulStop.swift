@@ -175,7 +175,7 @@ extension GracefulStop {
             throw error
         }
         loop.add(timer, forMode: mode)
-        // A loop that has ended accepts no source.
+        // If the loop has ended, it has accepted no source, and must not hold the stop.
         if sources.first?.watch?.membership.loop != nil { link?.held = self }
     }
 
