@@ -45,9 +45,10 @@ extension RunLoop {
 
     // MARK: - The main thread
 
-    /// Installs the main loop on the main thread, or ends the loop if the program gave that thread away and it cannot run the loop.
+    /// Makes the main loop the current loop of the main thread, or ends the loop if the main thread was given away.
     ///
-    /// The first thread that asks for the main loop calls this once.
+    /// The first thread that asks for the main loop calls this once. If that is another thread, the main thread installs the loop
+    /// later, when it asks for its current loop.
     func meetMainThread() {
         if !MainQueue.isOffered { RunLoopDiagnostics.report(RunLoop.notOffered) }
         if runloops_is_main_thread() {
@@ -57,8 +58,8 @@ extension RunLoop {
         } else if MainQueue.isGivenAway {
             endAbandoned()
         } else {
-            // If another thread serves the main queue, the main thread was given away. If no thread serves the main queue, the main
-            // thread is only busy.
+            // The block runs on the thread that serves the main queue. If that is not the main thread, the main thread was given
+            // away. If no thread serves the queue yet, the main thread is only busy.
             MainQueue.perform { if !self.isCurrent && !runloops_is_main_thread() { self.endAbandoned() } }
         }
     }
