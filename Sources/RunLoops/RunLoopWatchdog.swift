@@ -62,7 +62,7 @@ public final class RunLoopWatchdog: Sendable {
     }
 }
 
-/// The work of a watchdog's thread.
+/// The object that inspects the loops on a watchdog's thread.
 private final class Watch: Sendable {
     let isStopped = Atomic(false)
     private let report: @Sendable (RunLoopWatchdog.Report) -> Void
