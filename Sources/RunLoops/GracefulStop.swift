@@ -60,7 +60,7 @@ public final class GracefulStop {
 
     private final class Link {
         weak var stop: GracefulStop?
-        /// The stop, while it is in a loop.
+        /// A strong reference to the stop while the stop is in a loop; nil otherwise.
         var held: GracefulStop?
     }
 

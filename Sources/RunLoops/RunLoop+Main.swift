@@ -35,10 +35,13 @@ extension RunLoop {
 
     /// True if this is the main loop, and the calling code runs on the main dispatch queue, and so on the main actor.
     ///
-    /// The main thread and the main dispatch queue can differ. If the main thread dispatches a block synchronously to another
-    /// queue, the block runs on the main thread: there, ``isCurrent`` of ``main`` is true, but this property is false. If the main
-    /// thread was given away, tasks of the main actor run on other threads: there, this property is true, but ``isCurrent`` is
-    /// false. In the handlers of the main loop both are true. For any other loop this property is false.
+    /// In the handlers of the main loop, this property and ``isCurrent`` are both true. They differ in two cases:
+    /// - The main thread dispatches a block synchronously to another queue. The block runs on the main thread, so ``isCurrent`` of
+    ///   ``main`` is true in the block, but this property is false.
+    /// - The main thread was given away. Tasks of the main actor then run on other threads, so this property of ``main`` is true in
+    ///   such a task, but ``isCurrent`` is false.
+    ///
+    /// For any other loop, this property is false.
     ///
     /// > Thread safety: any thread; the value is for the calling code.
     public var isServicingMainQueue: Bool { isMain && MainQueue.isCurrent }

@@ -37,7 +37,7 @@ public final class RunLoop: Sendable {
     ///
     /// `nonisolated(unsafe)`: only the loop's own thread touches the core, and every access checks the thread. The core of the main
     /// loop is set before any thread can have the loop. If the main thread was given away, the thread that detects this takes the
-    /// core (``endAbandoned()``).
+    /// core, to end it (``endAbandoned()``).
     nonisolated(unsafe) private var ownCore: LoopCore?
 
     let storedName = Guarded("")
