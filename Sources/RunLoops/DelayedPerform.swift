@@ -8,7 +8,7 @@ public final class DelayedPerform: Sendable {
     ///
     /// > Thread safety: a value.
     public enum Cancellation: Hashable, Sendable {
-        /// The block has not run, and will not run.
+        /// The block was cancelled: it has not run, and will not run.
         case cancelled
         /// The block is running.
         case running
@@ -25,9 +25,9 @@ public final class DelayedPerform: Sendable {
         case running
         /// The block has returned.
         case ran
-        /// The block was released without having run.
+        /// The block was cancelled, and released without having run.
         case cancelled
-        /// The block was released because the loop has ended.
+        /// The loop ended before the block started, and the block was released.
         case loopEnded
     }
 
@@ -60,8 +60,8 @@ public final class DelayedPerform: Sendable {
 
     /// Cancels the block, if it has not started.
     ///
-    /// - Returns: The state in which the call found the block. If it is `cancelled`, the block has been released and will not
-    ///   start, and each further call returns `cancelled`, too.
+    /// - Returns: ``Cancellation/cancelled`` if this call or an earlier call has cancelled the block. The block was released then,
+    ///   and will not start. Any other value is the reason for which the call could not cancel the block.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -83,7 +83,7 @@ public final class DelayedPerform: Sendable {
             if loop.coreIfCurrent != nil {
                 endTimer()
             } else {
-                // The timer keeps these modes alive, so the loop runs this closure in one of them.
+                // The block's timer is in these modes and keeps them alive, so the loop runs this closure in one of them.
                 loop.perform(inModes: modes) { self.endTimer() }
             }
         }
@@ -95,9 +95,10 @@ public final class DelayedPerform: Sendable {
         unsafe timer = nil
     }
 
-    /// Adds a timer that runs the block at a date, unless the block can no longer run.
+    /// Adds a timer that runs the block at a date.
     ///
-    /// Only the loop's thread may call this.
+    /// If the block can no longer run, for example because it was cancelled, the call does nothing. Only the loop's thread may call
+    /// this.
     func schedule(at date: Moment, _ ticket: Ticket, _ fileID: StaticString, _ line: Int) {
         guard isPending else { return }
         let timer = Timer(fireAt: date.instant, interval: .zero, repeats: false, fileID: fileID, line: line) {
@@ -108,9 +109,9 @@ public final class DelayedPerform: Sendable {
         for mode in modes { loop.add(timer, forMode: mode) }
     }
 
-    /// A token that only the loop holds.
+    /// A token that only the loop holds, in the closures that schedule and run the block.
     ///
-    /// If the token is destroyed before the block has run, the loop has ended.
+    /// The token is destroyed with these closures. If the block is still pending then, the loop has ended without running it.
     final class Ticket: Sendable {
         let delayed: DelayedPerform
         init(_ delayed: DelayedPerform) { self.delayed = delayed }

@@ -41,10 +41,12 @@ extension DescriptorSource {
     ///
     /// > Thread safety: a value.
     public enum Trigger: Hashable, Sendable {
-        /// The handler is called in each pass in which the descriptor is ready.
+        /// The handler is called in each pass of the loop in which the descriptor is ready.
         case level
-        /// The handler is called when the kernel reports new readiness, and when the loop watches the descriptor again after a
-        /// run in a mode that the source is not in.
+        /// The handler is called when the kernel reports new readiness.
+        ///
+        /// While the loop runs in a mode that the source is not in, it does not watch the descriptor. When it watches the
+        /// descriptor again, it reports the present readiness once more.
         case edge
     }
 }

@@ -18,8 +18,8 @@ internal import Glibc
 ///
 /// The kernel reports the readiness in the pass in which the handler is called. If another handler of that pass has already read
 /// all bytes, a read fails with `EAGAIN`. If several sources of the loop watch the descriptor, the loop polls the descriptor again
-/// before it calls each handler, so bytes that one source has read are not reported to the other sources. While the handler runs
-/// the loop, the source does not call the handler again.
+/// before it calls each handler, so bytes that one source has read are not reported to the other sources. If the handler runs the
+/// loop, that inner run does not call the handler again.
 ///
 /// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before* the
 /// descriptor is closed: if the loop finds that a descriptor was closed, it ends the program, because the number can then refer to
@@ -63,16 +63,16 @@ public final class DescriptorSource {
     /// True until the source is invalidated.
     public private(set) var isValid = true
 
-    /// The handler for the kernel's refusal to watch the descriptor.
+    /// The handler that is called when the kernel refuses to watch the descriptor.
     ///
-    /// The loop calls the handler on its thread when the kernel refuses to resume watching the descriptor after a run in another
-    /// mode, or to watch it for another ``interest``.
+    /// The loop calls the handler on its thread if the kernel refuses to resume watching the descriptor after a run in another
+    /// mode, or to watch it for another ``interest``. The kernel refuses if it has no memory (`ENOMEM`), or if the user of the
+    /// process watches too many descriptors (`ENOSPC`).
     ///
-    /// The kernel refuses if it has no memory (`ENOMEM`), or if the user of the process watches too many descriptors (`ENOSPC`).
-    /// While a mode of the source runs, the loop retries, after pauses that grow from a millisecond to a second. No readiness is
-    /// lost: it is reported when the kernel watches the descriptor again. Each time that the loop begins to watch the source and
-    /// the kernel refuses, the handler is called once, and not again if the retries fail. The handler is allowed to invalidate the
-    /// source. Without a handler, ``RunLoopDiagnostics`` reports the refusal.
+    /// While the loop runs in a mode of the source, it retries after pauses that grow from a millisecond to a second. No readiness
+    /// is lost: it is reported when the kernel watches the descriptor again. The handler is called once for each refusal, and not
+    /// again if the retries fail. It is allowed to invalidate the source. Without a handler, ``RunLoopDiagnostics`` reports the
+    /// refusal.
     ///
     /// If the kernel refuses while you add the source, ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` throws the error instead.
     ///
@@ -80,19 +80,25 @@ public final class DescriptorSource {
     public var onWatchRefused: ((DescriptorSource, SystemError) -> Void)?
 
     private let closesDescriptor: Bool
-    /// The closure that serves the source, and returns true if there was an event to serve.
+    /// The closure that is called with the descriptor's readiness; nil after the source was invalidated.
+    ///
+    /// The closure returns true if there was an event to serve.
     private(set) var handler: ((DescriptorSource, Readiness) -> Bool)?
     let origin: SourceLocation
-    /// Called after this source was invalidated; invalidates the source that this source represents in the loop.
+    /// The closure that is called after this source was invalidated.
+    ///
+    /// If this source represents another source in the loop, the closure invalidates that other source.
     var onInvalidation: (() -> Void)?
-    /// Called instead of the handler if the source represents an input that polls its descriptors itself and is served later in the
-    /// pass.
+    /// The closure that is called instead of the handler; nil if the handler is called.
+    ///
+    /// It is set while the source represents an input that polls its descriptors itself. The closure marks that input as ready, so
+    /// that the loop serves it later in the pass.
     var relay: (() -> Void)?
-    /// True if the source represents another input that itself asks the kernel for the readiness.
+    /// True if the source represents another input that itself asks the kernel which descriptors are ready.
     let standsForInput: Bool
     /// True if the descriptor is an epoll set.
     let watchesSet: Bool
-    /// The state that the loop reads each time that the kernel reports the descriptor.
+    /// The mutable state, which the loop reads each time that the kernel reports the descriptor as ready.
     ///
     /// `DescriptorSource+Watching` describes its parts.
     let state: ExclusivityUnchecked<State>
@@ -153,12 +159,12 @@ public final class DescriptorSource {
         self.handler = handler
     }
 
-    /// Makes a source that represents, in a loop, another input that has a set of descriptors.
+    /// Makes a source that represents an input with several descriptors, which are all in one epoll set.
     ///
     /// The source keeps no mode alive.
     ///
     /// - Parameters:
-    ///   - set: The descriptor of the set.
+    ///   - set: The descriptor of the epoll set.
     ///   - origin: The place where the other input was made.
     ///   - handler: Serves the other input, even if no descriptor of the set is ready. Returns true if there was an event to serve.
     init(set: CInt, origin: SourceLocation, handler: @escaping () -> Bool) {

@@ -3,8 +3,8 @@
 /// The description of an error names the origin, as in `port made at Server/Orders.swift:12: the port has ended`. The text is built
 /// only when you read the description.
 ///
-/// All origins are equal. So errors with the same reason are equal, and `error == .timedOut` and `catch RequestError.timedOut` need
-/// no origin.
+/// All origins compare equal. So two errors with the same reason are equal, whatever object they are about, and you can write
+/// `error == .timedOut` or `catch RequestError.timedOut` without an origin.
 ///
 /// > Thread safety: a value.
 public struct ErrorOrigin: Sendable {
@@ -21,14 +21,14 @@ public struct ErrorOrigin: Sendable {
         case unnamed(StaticString, any CustomStringConvertible & Sendable)
     }
 
-    /// The subject; nil in an error that your program has made.
+    /// The object that the error is about; nil in an error that your program has made.
     ///
-    /// The subject is boxed, so that an error without an origin allocates nothing.
+    /// The value is boxed, so that an error without an origin allocates nothing.
     private let subject: Subject?
 
     private init(_ subject: Subject?) { self.subject = subject }
 
-    /// An origin that is not known.
+    /// The origin of an error about an object that is not known.
     package static let unknown = ErrorOrigin(nil)
 
     static func loop(_ loop: RunLoop) -> ErrorOrigin { ErrorOrigin(.loop(loop)) }
@@ -64,10 +64,10 @@ public struct ErrorOrigin: Sendable {
         ErrorOrigin(.named(kind, name, place))
     }
 
-    /// Returns the origin of an error about a self-describing object of another module.
+    /// Returns the origin of an error about an object of another module that has no name.
     ///
     /// - Parameters:
-    ///   - relation: The object's relation to the error, such as "request of".
+    ///   - relation: The text before the object's description, such as "request of".
     ///   - thing: The object.
     /// - Returns: The origin.
     package static func unnamed(
@@ -79,7 +79,7 @@ public struct ErrorOrigin: Sendable {
     /// True if no origin is known.
     package var isUnknown: Bool { subject == nil }
 
-    /// Returns a reason, preceded by the origin if the origin is known.
+    /// Returns the text of an error: its reason, preceded by the origin if the origin is known.
     package func describing(_ reason: String) -> String { subject == nil ? reason : "\(self): \(reason)" }
 }
 
@@ -99,7 +99,7 @@ extension ErrorOrigin: Hashable {
 }
 
 extension ErrorOrigin: CustomStringConvertible {
-    /// The kind and name of the subject, and the place where it was made, as in `port made at Server/Orders.swift:12`.
+    /// The kind and name of the object, and the place where it was made, as in `port made at Server/Orders.swift:12`.
     public var description: String {
         switch subject {
         case .loop(let loop): "\(loop)"

@@ -9,46 +9,52 @@ extension FlightRecorder {
         public enum Kind: Hashable, Sendable {
             /// A call of a handler.
             ///
-            /// The event's place is that of the block, timer, source, port or observer; for a delivery, it is that of the
-            /// notification.
+            /// The event's `place` is where the block, timer, source, port or observer was made. For a delivery, it is where the
+            /// notification was made.
             case handler(RunLoop.HandlerKind)
-            /// Calls of message handlers that are recorded as one event, because together they took long.
+            /// Calls of message handlers that were not recorded individually, but together took long.
             ///
-            /// The event's place is that of one of these handlers.
+            /// ``FlightRecorder/Detail/sampled`` describes the limits. The count is the number of calls. The event's `place` is
+            /// that of one of the handlers.
             case stretch(count: Int)
             /// A run of a loop.
             ///
-            /// The result is nil while the run is under way, or if the mode had no input to run for. The event's place is the mode.
+            /// The result is nil while the run is under way, or if the run did not begin because the mode was empty. The event's
+            /// `place` is the name of the mode.
             case run(RunLoop.RunResult?)
             /// A sleep of a loop, with the reasons for which the sleep ended.
             case sleep(WakeReasons)
-            /// Messages that the thread sent together.
+            /// Messages, such as blocks or port messages, that the thread sent together.
             ///
-            /// The event's place is that of the block, or of the port.
+            /// The event's `place` is where the block or the port was made.
             case post(count: Int)
-            /// A port that the thread found full.
+            /// A port that was full when the thread sent a message to it.
             ///
-            /// The event's place is that of the port.
+            /// The event's `place` is where the port was made.
             case fullPort
-            /// A wait for another thread: for room in a port, for a reply, for a block.
+            /// A wait for another thread: for room in a port, for a reply, or for a block.
+            ///
+            /// A wait is refused if the threads would wait for each other for ever.
             case wait(isRefused: Bool)
-            /// A mark that the program has recorded.
+            /// A mark that the program has recorded with ``FlightRecorder/mark(_:)``.
             ///
-            /// The event's place is the text of the mark.
+            /// The event's `place` is the text of the mark.
             case mark
-            /// An interval that the program has recorded.
+            /// An interval that the program has recorded with ``FlightRecorder/interval(_:_:)``.
             ///
-            /// The event's place is the text of the interval.
+            /// The event's `place` is the text of the interval.
             case interval
             /// A notification that the thread has posted.
             ///
-            /// The event's place is the name of the notification.
+            /// The event's `place` is the name of the notification.
             case notification(observers: Int)
-            /// Notifications that were discarded because an observer had no room.
+            /// Notifications that were discarded because an observer had no room for them.
             ///
-            /// The event's place is that of the notification.
+            /// The event's `place` is where the notification was made.
             case drop(count: Int)
             /// The beginning or the end of a connection of a port between processes.
+            ///
+            /// The event's `place` is the name of the port.
             case connection(began: Bool)
         }
 
@@ -81,20 +87,26 @@ extension FlightRecorder {
         public let start: ContinuousClock.Instant
         /// The duration of the event; zero for an event without duration, and nil while the event is under way.
         public let duration: Duration?
-        /// The place in the source code, as file ID and line, or another text, as ``Kind`` describes.
+        /// The place in the source code that the event belongs to, as file ID and line, or another text.
+        ///
+        /// ``Kind`` says which place or text it is for each kind of event.
         public let place: String
         /// The number of recorded events of the thread that enclose this event.
         public let depth: Int
-        /// The time from the sending of a message to the call of its handler, if the sender has recorded the message.
+        /// The time from the sending of a message to the call of its handler; nil if the sender has not recorded the message.
+        ///
+        /// It is nil, too, for an event that is not the handler of a message.
         public let wait: Duration?
-        /// The time from the fire date of a timer to the call of its handler.
+        /// The time from the fire date of a timer to the call of its handler; nil for any other event.
         public let lateness: Duration?
         /// The number of messages that waited in a port when its handler was called, including the message that is handled in that
         /// call.
         ///
         /// Messages that were sent together can count as one.
         public let waitingMessages: Int?
-        /// A number that the event of a post shares with the event of the message's handler, within one snapshot.
+        /// A number that connects the event of sending a message with the event of handling it.
+        ///
+        /// Within one snapshot, both events have the same number. It is nil for all other events.
         public let flow: UInt64?
     }
 }
@@ -124,7 +136,8 @@ extension FlightRecorder.Event {
             flow = identity
         case .block, .job, .port, .delivery:
             let ticks = MessageStamp.ticks(from: event.stamp, to: event.start)
-            // If an earlier recording has left a stamp in the node, the stamp is older than this recording, and is ignored.
+            // The stamp of a message is the time at which it was sent. If an earlier recording has left a stamp in the node, that
+            // stamp is older than this recording, and is ignored.
             let isFromHere = event.stamp != 0 && ticks <= event.start &- reading.began
             wait = isFromHere ? .nanoseconds(reading.scale.nanoseconds(ticks)) : nil
             flow = isFromHere ? identity : nil

@@ -5,7 +5,9 @@ extension FlightRecorder {
     public struct Snapshot: Sendable {
         /// The time at which the snapshot was taken.
         public let date: ContinuousClock.Instant
-        /// The earliest time that the snapshot covers: the beginning of the recording, or of the recorder's window.
+        /// The earliest time that the snapshot covers.
+        ///
+        /// This is the beginning of the recording or of the recorder's ``FlightRecorder/window``, whichever is later.
         public let begin: ContinuousClock.Instant
         /// The threads, in the order in which each was first recorded.
         public let threads: [Thread]
@@ -28,7 +30,7 @@ extension FlightRecorder {
             public let name: String
             /// True if the thread has ended.
             public let hasEnded: Bool
-            /// True if the thread has overwritten events from the time that the snapshot covers.
+            /// True if newer events of the thread have overwritten events from the time that the snapshot covers.
             public let lacksEvents: Bool
 
             fileprivate let recorded: [RecordedEvent]
@@ -37,7 +39,7 @@ extension FlightRecorder {
         }
     }
 
-    /// The values for converting ticks to dates, and the numbers of places to texts.
+    /// The data for reading recorded events: it converts their ticks to dates, and their numbers of places to texts.
     struct Reading: Sendable {
         let scale: TickScale
         /// The time at which the recording began, in ticks.
@@ -55,8 +57,8 @@ extension FlightRecorder {
     public func snapshot() -> Snapshot {
         let taken = Recording.read(session.generation) { session, rings, unrecorded in
             let copies = rings.map { ring in
-                // The slices under way are copied before the events. If a slice ends between the two copies, it is in both, and
-                // the code below removes it from the slices.
+                // The events under way are copied before the events that have ended. If an event ends between the two copies, it is
+                // in both, and the code below removes it from the events under way.
                 (ring: ring.thread, hasEnded: ring.hasEnded, open: ring.copyOpen(), copy: ring.copyEvents())
             }
             let now = session.clock.reading()
@@ -112,6 +114,6 @@ extension FlightRecorder.Snapshot.Thread {
 }
 
 extension RecordedEvent {
-    /// A value that stays the same when a slice under way becomes an event.
+    /// A value that identifies the event, and is the same while the event is under way and after it has ended.
     fileprivate var identity: [UInt64] { [start, UInt64(place), UInt64(kind.rawValue), UInt64(depth)] }
 }

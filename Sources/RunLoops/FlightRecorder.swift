@@ -30,12 +30,12 @@ public final class FlightRecorder: Sendable {
     ///
     /// > Thread safety: a value.
     public enum Detail: Hashable, Sendable {
-        /// Each handler of a timer, source or observer, and each run, sleep and wait is recorded.
+        /// Each handler of a timer, source or observer is recorded, and each run, sleep and wait; of messages, only a sample is.
         ///
-        /// Messages are blocks, jobs, port messages and deliveries. A loop records up to eight of their handlers within 50 µs one
-        /// by one. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
-        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records each message that it sends to an idle receiver, and
-        /// every 256th other message, at most once in 10 µs.
+        /// Messages are blocks, jobs, port messages and deliveries. A loop records up to eight message handlers within 50 µs
+        /// individually. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
+        /// ``FlightRecorder/Event/Kind/stretch(count:)``. When a thread sends messages, it records each message to an idle
+        /// receiver, and every 256th other message, but at most one message in 10 µs.
         case sampled
         /// Every handler and every sent message is recorded, for tests and experiments.
         case everything

@@ -3,9 +3,9 @@ extension GracefulStop {
     ///
     /// > Thread safety: a value.
     public enum ForcedEnd: Hashable, Sendable {
-        /// A further signal has arrived; the value is its number.
+        /// A further signal arrived before the stop was finished; the value is the signal's number.
         case signal(CInt)
-        /// The deadline has passed.
+        /// The deadline passed before the stop was finished.
         case deadlinePassed
 
         /// The exit status of the process.

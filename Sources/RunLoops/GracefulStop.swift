@@ -60,7 +60,7 @@ public final class GracefulStop {
 
     private final class Link {
         weak var stop: GracefulStop?
-        /// The stop, while it is in a loop.
+        /// A strong reference to the stop while the stop is in a loop; nil otherwise.
         var held: GracefulStop?
     }
 
@@ -175,7 +175,7 @@ extension GracefulStop {
             throw error
         }
         loop.add(timer, forMode: mode)
-        // A loop that has ended accepts no source.
+        // If the loop has ended, it has accepted no source, and must not hold the stop.
         if sources.first?.watch?.membership.loop != nil { link?.held = self }
     }
 

@@ -1,5 +1,5 @@
 extension LibrarySource {
-    /// A ready descriptor of a library.
+    /// A report that a descriptor of the library is ready.
     ///
     /// > Thread safety: a value.
     public struct Report: Hashable, Sendable {
@@ -9,8 +9,8 @@ extension LibrarySource {
         /// The operations that the descriptor is ready for, as the kernel reported them in this pass.
         ///
         /// Reading and writing are reported only if the descriptor is watched for them. ``DescriptorSource/Readiness/hangUp`` and
-        /// ``DescriptorSource/Readiness/error`` can be reported in addition, or alone. For these two, many libraries expect a call
-        /// that says that the descriptor is readable.
+        /// ``DescriptorSource/Readiness/error`` can be reported in addition, or alone. If one of these two is reported, many
+        /// libraries expect a call that says that the descriptor is readable.
         public let readiness: DescriptorSource.Readiness
 
         init(descriptor: CInt, readiness: DescriptorSource.Readiness) {

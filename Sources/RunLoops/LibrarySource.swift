@@ -130,7 +130,7 @@ public final class LibrarySource {
         let released = (service, onInvalidation)
         service = nil
         onInvalidation = nil
-        // Leaving the loop can release the last reference to this source.
+        // The loop can hold the last reference to this source, and releases it when the source leaves the loop.
         withExtendedLifetime(self) { takeApart() }
         released.1?()
         // The closures are released last, when all state is consistent, because destroying an object that they hold can call

@@ -2,7 +2,7 @@
 ///
 /// Signals merge: the handler is called once for all signals that arrive before the call, and once more for all signals that arrive
 /// during the call. A signal is kept while the source's modes do not run, and while the source is in no loop. Unlike in Core
-/// Foundation, signalling wakes the loop. While the handler runs the loop, the source does not call the handler again, unless the
+/// Foundation, signalling wakes the loop. If the handler runs the loop, that inner run does not call the handler again, unless the
 /// source was removed and added again in the meantime.
 ///
 /// ```swift
@@ -19,9 +19,9 @@ public final class ManualSource: Sendable {
     /// The handler; nil after the source was invalidated.
     ///
     /// `nonisolated(unsafe)`: only one thread at a time uses the handler and the input. Before other threads have the source, this
-    /// is the thread that makes the source; after that, it is the thread of the loop that holds the claim.
+    /// is the thread that makes the source. After that, it is the thread of the loop that holds the source's ``Claim``.
     nonisolated(unsafe) private var handler: (() -> Void)?
-    /// The part of the source that is in a loop; nil while the source is in no loop.
+    /// The object that represents the source in its loop; nil while the source is in no loop.
     nonisolated(unsafe) private var input: ManualInput?
     let origin: SourceLocation
 
@@ -88,7 +88,7 @@ public final class ManualSource: Sendable {
         loop.remove(input, from: mode)
     }
 
-    /// The part of the source that is in one loop.
+    /// The object that represents a manual source in one loop.
     ///
     /// Only the loop's thread may use this object.
     final class ManualInput: ManuallySignalledInput {

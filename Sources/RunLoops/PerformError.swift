@@ -12,7 +12,7 @@ public enum PerformError: Error, Hashable, Sendable {
     ///
     /// The block itself can have ended the thread.
     case loopEnded(ErrorOrigin)
-    /// The thread would wait for itself.
+    /// The calling thread would wait for itself.
     ///
     /// A wait for a block does not throw this error, because a thread's own loop runs the block at once.
     case wouldDeadlock(ErrorOrigin)

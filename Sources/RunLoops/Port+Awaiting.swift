@@ -7,8 +7,8 @@ extension Port {
     /// waits in the same queue as the threads that block in `send`, first come, first served. You can await the call on the
     /// receiver's own loop. The library does not detect a deadlock between a task and a loop that wait for each other.
     ///
-    /// A task that is cancelled while it waits leaves the queue. If the task was cancelled before, the call tries once and does not
-    /// wait.
+    /// A task that is cancelled while it waits leaves the queue. If the task was cancelled before the call, the call tries once and
+    /// does not wait.
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
     /// - Throws: ``PortSendError``, which returns the unsent message, if the port has ended or the task was cancelled.

@@ -7,10 +7,11 @@ extension Port {
     /// passes. If the port is full, the call waits for room in the queue of the senders, until the same deadline. This thread's
     /// loop does not run in the meantime.
     ///
-    /// If the receiver's thread is this thread, or waits for this thread directly or through other threads, nothing is sent, with
-    /// or without a deadline. If the receiver's thread begins to wait for this thread later, and that wait cannot be refused, the
-    /// request ends with ``RequestError/circle(_:)``; the receiver can still serve the message. Until it is answered, the request
-    /// counts as a wait for the loop that has the port, whichever thread has the right to reply: <doc:Deadlocks>.
+    /// If the receiver's thread is this thread, or waits for this thread directly or through other threads, the wait would last for
+    /// ever. In that case nothing is sent, with or without a deadline. If the receiver's thread begins to wait for this thread
+    /// later, and that wait cannot be refused, this request ends with ``RequestError/circle(_:)``; the receiver can still serve the
+    /// message. Until it is answered, the request counts as a wait for the loop that has the port, whichever thread has the right
+    /// to reply: <doc:Deadlocks>.
     ///
     /// ```swift
     /// let price = try prices.request(before: .now + .seconds(1)) { PriceQuestion(item: "tea", reply: $0) }
@@ -22,8 +23,8 @@ extension Port {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - message: The closure that makes the message with the right to reply. It is called once, unless the port has ended, the
-    ///     deadline has passed, or the receiver's thread is this thread. If the wait would close a circle, the message is
-    ///     destroyed.
+    ///     deadline has passed, or the receiver's thread is this thread. If the wait would close a circle of
+    ///     waiting threads, the message is destroyed.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
     ///
@@ -79,8 +80,8 @@ extension SendRight {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - message: The closure that makes the message with the right to reply. It is called once, unless the port has ended, the
-    ///     deadline has passed, or the receiver's thread is this thread. If the wait would close a circle, the message is
-    ///     destroyed.
+    ///     deadline has passed, or the receiver's thread is this thread. If the wait would close a circle of
+    ///     waiting threads, the message is destroyed.
     /// - Returns: The answer.
     /// - Throws: ``RequestError``, the reason for which there is no answer.
     ///

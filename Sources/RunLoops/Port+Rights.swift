@@ -35,11 +35,12 @@ extension Port {
 
     /// Sets the handler that is called when the last send right has been destroyed.
     ///
-    /// The notice waits in the port's queue behind all messages that the rights have sent. Like a message, it is served in the
-    /// modes that the port is in. If new rights exist when it is served, the notice is stale, and the handler is not called; when
-    /// the new rights are destroyed, too, there is a new notice. So the handler is called once for each period without rights, but
-    /// not for a period that has ended before the call. If such a period has already begun when you set the handler, and no handler
-    /// was called for that period, the handler is called soon. Before the first right is made, there is no notice.
+    /// When the last right is destroyed, the port queues a notice behind all messages that the rights have sent. Like a message,
+    /// the notice is served in the modes that the port is in, and then the handler is called. If new rights exist when the notice
+    /// is served, the notice is stale, and the handler is not called; when the new rights are destroyed, too, there is a new
+    /// notice. So the handler is called once for each period without rights, but not for a period that has ended before the call.
+    /// If you set the handler in a period without rights for which no handler was called, it is called soon. Before the first right
+    /// is made, there is no notice.
     ///
     /// Setting a handler replaces the previous one. When the port leaves its loop, the loop releases the handler. A notice from a
     /// period in which the port was in no loop is for the next handler that is set.

@@ -5,9 +5,9 @@ extension Port {
     /// for await order in orders.messages { await serve(order) }
     /// ```
     ///
-    /// The task also receives the messages that were sent before. From the beginning of the iteration until its end, the task is
-    /// the port's only receiver. The iteration ends when the port ends, when the task is cancelled, and when the task leaves the
-    /// `for` loop.
+    /// The task also receives the messages that were sent before the iteration. From the beginning of the iteration until its end,
+    /// the task is the port's only receiver. The iteration ends when the port ends, when the task is cancelled, and when the task
+    /// leaves the `for` loop.
     ///
     /// > Thread safety: any thread.
     public var messages: Messages { Messages(port: self) }
@@ -20,8 +20,8 @@ extension Port {
     /// Cancelling the task ends the iteration at the next call of `next()`, and loses no message: all messages that were not
     /// received stay in the port, for its next receiver. The sequence and its iterators hold the port.
     ///
-    /// A signal port yields one element for all signals since the last element. The iteration does not receive notices of missing
-    /// senders: ``Port/onNoSenders(_:)`` is for loops.
+    /// A signal port yields one element for all signals since the last element. The iteration does not tell the task that no sender
+    /// is left: ``Port/onNoSenders(_:)`` is for loops only.
     ///
     /// > Thread safety: a value.
     public struct Messages: AsyncSequence, Sendable {

@@ -43,7 +43,7 @@ public final class Port<Message: Sendable>: Sendable {
             move: { slot, node in node.store(slot.move(Message.self)) })
     }
 
-    // In a forked child the port belongs to the parent.
+    // In a forked child, the port still belongs to the parent, so the child does not end the port.
     deinit { if !Fork.isChild { core.close() } }
 
     /// True until the port ends.
@@ -67,7 +67,7 @@ public final class Port<Message: Sendable>: Sendable {
     ///
     /// - Parameter message: The message. The receiver owns it after the call has sent it.
     /// - Throws: ``PortSendError``, which returns the unsent message, if the port has ended, or if the wait for room would never
-    ///   end because the receiver's thread is this thread or waits for it.
+    ///   end because the receiver's thread is this thread or waits for this thread.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -83,7 +83,7 @@ public final class Port<Message: Sendable>: Sendable {
     ///   - message: The message. The receiver owns it after the call has sent it.
     ///   - deadline: The time at which the wait ends. If it has passed, the call tries once and does not wait.
     /// - Throws: ``PortSendError``, which returns the unsent message, if the deadline passed, if the port has ended, or if the wait
-    ///   for room would never end because the receiver's thread is this thread or waits for it.
+    ///   for room would never end because the receiver's thread is this thread or waits for this thread.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -101,8 +101,8 @@ public final class Port<Message: Sendable>: Sendable {
     ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, if the port has ended, or if the
-    ///   wait for room would never end because the receiver's thread is this thread or waits for it. All messages before the unsent
-    ///   messages were sent.
+    ///   wait for room would never end because the receiver's thread is this thread or waits for this thread. All messages before
+    ///   the unsent messages were sent.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable
@@ -127,9 +127,9 @@ extension Port where Message == Void {
 extension RunLoop {
     /// Adds a port to a mode, and sets the handler of its messages in that mode.
     ///
-    /// The loop also delivers messages that were sent before. It holds the port until the port is removed from its last mode or
-    /// ends. If the port is in the mode already, the call does nothing, and the mode keeps its handler. Each mode of a port has its
-    /// own handler. If a handler runs the loop, the loop delivers the next messages inside the handler.
+    /// The loop also delivers messages that were sent to the port before. The loop holds the port until the port is removed from
+    /// its last mode or ends. Each mode of a port has its own handler. If the port is in the mode already, the call does nothing,
+    /// and the mode keeps its handler. If a handler runs the loop, that inner run delivers the next messages.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no other loop.
@@ -141,7 +141,7 @@ extension RunLoop {
     public func add<Message: Sendable>(
         _ port: Port<Message>, forMode mode: Mode, handler: @escaping (Message) -> Void
     ) {
-        // This is inlinable, so that the call is compiled for the message's type.
+        // The method is inlinable, so that the closure is compiled for the message's type.
         add(port, port.core, forMode: mode) { slot in handler(slot.move(Message.self)) }
     }
 

@@ -7,7 +7,7 @@
 ///
 /// > Thread safety: a value.
 public struct PortQueueLimit: Hashable, Sendable, ExpressibleByIntegerLiteral {
-    /// The number, or nil for no limit.
+    /// The number of messages, or nil for no limit.
     public let count: Int?
 
     private init(count: Int?) { self.count = count }

@@ -8,9 +8,10 @@ public struct PortSendError<Message: Sendable>: Error {
     /// The messages that were not sent, in order.
     public let messages: [Message]
 
-    /// The port; the description of the error names the place where it was made.
+    /// The port that did not accept the messages.
     ///
-    /// The property is one word, so that the error still fits into registers.
+    /// The description of the error names the place where the port was made. The property is one word, so that the error still fits
+    /// into registers.
     private let port: PortCore
 
     @usableFromInline

@@ -41,7 +41,8 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// Adds a port.
     ///
-    /// The set also receives the messages that were sent before. If the port is in the set already, the call does nothing.
+    /// The set also receives the messages that were sent to the port before. If the port is in the set already, the call does
+    /// nothing.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
@@ -53,11 +54,11 @@ public final class PortSet<Element: Sendable>: Sendable {
     public func add<Message: Sendable>(
         _ port: Port<Message>, atEnd end: Element? = nil, _ element: @escaping @Sendable (Message) -> Element
     ) {
-        // This is inlinable, so that the call is compiled for the message's type.
+        // The method is inlinable, so that the closure is compiled for the message's type.
         add(port, port.core, end) { node in element(node.move(Message.self)) }
     }
 
-    /// Adds a port whose messages are the elements.
+    /// Adds a port whose messages have the set's element type, so that each message is an element itself.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
@@ -109,7 +110,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     ///
     /// The thread sleeps until there is a message. Its loop, if it has one, does not run in the meantime. Several threads can wait,
     /// and each message goes to one of them. For the detection of <doc:Deadlocks>, the thread that last received from the set
-    /// counts as the thread that serves it.
+    /// counts as the thread that serves the set.
     ///
     /// - Parameter deadline: The time at which the wait ends; nil for never. If it has passed, the call checks once and does not
     ///   wait.

@@ -10,8 +10,8 @@
 /// try RunLoop.current.add(source, forMode: .default)
 /// ```
 ///
-/// The process can have ended already, if no code has waited for it yet. The handler is called once, and the source is invalid from
-/// then on.
+/// You can also make a source for a process that has ended already, if no code has waited for the process yet. The handler is
+/// called once, and the source is invalid from then on.
 ///
 /// > Thread safety: one thread; after the source is added, the thread of its loop.
 public final class ProcessSource {
@@ -57,8 +57,8 @@ public final class ProcessSource {
 
     /// Removes the source from its loop for good, and releases its handler.
     ///
-    /// The handler does not start afterwards. If the process is a child, your program has to wait for it. A second call does
-    /// nothing.
+    /// The handler does not start afterwards. If the process is a child, your program has to wait for the process itself, for
+    /// example with `waitpid`. A second call does nothing.
     public func invalidate() {
         _ = watch?.membership.loop?.requireCurrent("ProcessSource.invalidate")
         isValid = false

@@ -28,7 +28,7 @@ public final class ReplyRight<Answer: Sendable>: Sendable {
     }
 
     deinit {
-        // In a forked child the requester belongs to the parent.
+        // In a forked child, the requester is a thread or task of the parent, so the child ends no wait.
         if isUsed.load(ordering: .relaxed) || Fork.isChild { return }
         reply.decide(.failure(port.isClosed ? .invalid : .noReply))
     }

@@ -2,10 +2,12 @@ extension RunLoop {
     /// Adds a handler that is called when the loop's thread ends.
     ///
     /// Use an end handler to close objects on the thread that opened them. The loop calls its end handlers on that thread when its
-    /// last run has returned, in the reverse order of their addition, and before it releases its inputs. If a handler performs a
-    /// block on the loop, the block does not run and is destroyed after the handlers, unless a handler runs the loop. Such a run
-    /// returns at once in a ``RunLoopThread`` that was stopped, and in a thread that was cancelled while it slept. A handler that
-    /// another end handler adds is called, too. Joining the thread waits for all end handlers.
+    /// last run has returned, in the reverse order of their addition, and before it releases its inputs. A handler that another end
+    /// handler adds is called, too. Joining the thread waits for all end handlers.
+    ///
+    /// If a handler performs a block on the loop, the block does not run and is destroyed after the handlers, unless a handler runs
+    /// the loop. Such a run returns at once in a ``RunLoopThread`` that was stopped, and in a thread that was cancelled while it
+    /// slept.
     ///
     /// ```swift
     /// let connection = Connection()

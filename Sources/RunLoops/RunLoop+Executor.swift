@@ -51,7 +51,7 @@ extension RunLoop: SerialExecutor {
 }
 
 extension LoopHandle {
-    /// Enqueues a job.
+    /// Enqueues a job for the loop's thread.
     ///
     /// - Returns: False if the loop has ended. The caller still owns the job then.
     @inline(__always)

@@ -35,19 +35,23 @@ extension RunLoop {
 
     /// True if this is the main loop, and the calling code runs on the main dispatch queue, and so on the main actor.
     ///
-    /// The main thread and the main dispatch queue can differ. If the main thread dispatches a block synchronously to another
-    /// queue, the block runs on the main thread: there, ``isCurrent`` of ``main`` is true, but this property is false. If the main
-    /// thread was given away, tasks of the main actor run on other threads: there, this property is true, but ``isCurrent`` is
-    /// false. In the handlers of the main loop both are true. For any other loop this property is false.
+    /// In the handlers of the main loop, this property and ``isCurrent`` are both true. They differ in two cases:
+    /// - The main thread dispatches a block synchronously to another queue. The block runs on the main thread, so ``isCurrent`` of
+    ///   ``main`` is true in the block, but this property is false.
+    /// - The main thread was given away. Tasks of the main actor then run on other threads, so this property of ``main`` is true in
+    ///   such a task, but ``isCurrent`` is false.
+    ///
+    /// For any other loop, this property is false.
     ///
     /// > Thread safety: any thread; the value is for the calling code.
     public var isServicingMainQueue: Bool { isMain && MainQueue.isCurrent }
 
     // MARK: - The main thread
 
-    /// Installs the main loop on the main thread, or ends the loop if the program gave that thread away and it cannot run the loop.
+    /// Makes the main loop the current loop of the main thread, or ends the loop if the main thread was given away.
     ///
-    /// The first thread that asks for the main loop calls this once.
+    /// The first thread that asks for the main loop calls this once. If that is another thread, the main thread installs the loop
+    /// later, when it asks for its current loop.
     func meetMainThread() {
         if !MainQueue.isOffered { RunLoopDiagnostics.report(RunLoop.notOffered) }
         if runloops_is_main_thread() {
@@ -57,8 +61,8 @@ extension RunLoop {
         } else if MainQueue.isGivenAway {
             endAbandoned()
         } else {
-            // If another thread serves the main queue, the main thread was given away. If no thread serves the main queue, the main
-            // thread is only busy.
+            // The block runs on the thread that serves the main queue. If that is not the main thread, the main thread was given
+            // away. If no thread serves the queue yet, the main thread is only busy.
             MainQueue.perform { if !self.isCurrent && !runloops_is_main_thread() { self.endAbandoned() } }
         }
     }

@@ -115,7 +115,7 @@ extension RunLoop {
         return false
     }
 
-    /// Appends a node to the loop's queue of blocks.
+    /// Appends a node, which contains a block, to the loop's queue of blocks.
     ///
     /// - Returns: False if the loop has ended. The caller still owns the node then.
     @inline(__always)

@@ -1,8 +1,9 @@
 extension RunLoop {
     /// Runs in the default mode until the loop is stopped or the mode is empty.
     ///
-    /// The call returns at once if the mode is empty. The main thread's loop also serves the main dispatch queue, so its run
-    /// continues until it is stopped: <doc:MainThread>. Unlike in Foundation, ``stop()`` ends this run.
+    /// A mode is empty if it has no source, port, timer or waiting block; the call then returns at once. The main thread's loop
+    /// also serves the main dispatch queue, so its run continues until it is stopped: <doc:MainThread>. Unlike in Foundation,
+    /// ``stop()`` ends this run.
     ///
     /// > Thread safety: the loop's own thread only.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
@@ -72,7 +73,7 @@ extension RunLoop {
 
     /// Runs in a mode until the run ends.
     ///
-    /// - Returns: The reason for the end of the run, or nil if the run could not begin.
+    /// - Returns: The reason for the end of the run, or nil if the run did not begin because the mode is empty.
     private func begin(
         _ mode: Mode, until deadline: ContinuousClock.Instant?, returnsAfterSource: Bool
     ) -> RunResult? {
@@ -141,7 +142,7 @@ extension RunLoop {
         if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { handle.request(.stop) }
     }
 
-    /// Makes the loop take a pass, even if there is no work.
+    /// Wakes the loop, so that it makes a pass even if there is no work.
     ///
     /// Performing, signalling and sending wake the loop without this call. If the loop is not running, it stores the wake-up, and
     /// the next run does not sleep in its first pass.

@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// The moments of a run at which observers are called.
+    /// The moments of a loop's run at which observers are called.
     ///
     /// The bits are the same as in Core Foundation. <doc:OnePass> lists the steps between the moments.
     ///

@@ -64,7 +64,7 @@ extension RunLoop {
 
         /// Returns true if the loop has work now, and otherwise makes the descriptor readable as soon as the loop has work.
         ///
-        /// Call this before each wait of the host. It calls no handler. In an empty mode there is no work.
+        /// Call this before each wait of the host. The method calls no handler. In an empty mode there is no work.
         ///
         /// - Returns: True if the loop has work now. The host then calls ``serve()`` without waiting.
         public func prepare() -> Bool {
@@ -77,7 +77,7 @@ extension RunLoop {
         /// in a run. A pass that finds no work calls the observers of ``RunLoop/Activity/beforeWaiting`` and does idle work, like a
         /// pass before a sleep. A handler may run the loop, but must not call `serve()`.
         ///
-        /// Work beyond the budget of a pass waits for the next call; ``prepare()`` returns true until then.
+        /// A pass serves a limited amount of work. The rest waits for the next call; ``prepare()`` returns true until then.
         public func serve() {
             core("RunLoop.Guest.serve").serveGuest(in: mode, servesIdleWork: servesIdleWork)
         }

@@ -3,7 +3,7 @@ extension RunLoop {
     ///
     /// > Thread safety: a value.
     public enum HandlerKind: UInt8, Hashable, Sendable, CaseIterable {
-        /// A block that was performed.
+        /// A block that was performed on the loop.
         case block = 1
         /// A job of an actor that lives on the loop, or of a task that prefers it.
         case job
@@ -19,11 +19,11 @@ extension RunLoop {
         case observer
         /// The handler of a notification observer, called on the loop.
         case delivery
-        /// The blocks of the main dispatch queue.
+        /// A run of the blocks that wait in the main dispatch queue.
         case mainQueue
         /// Work for the end of a pass or for an idle loop, such as posting the notifications of a notification queue.
         case deferredWork
-        /// A handler that is called when the loop's thread ends.
+        /// A handler that is called when the loop's thread ends: see ``RunLoop/addEndHandler(_:)``.
         case endHandler
     }
 }

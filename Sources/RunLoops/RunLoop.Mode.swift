@@ -1,5 +1,5 @@
 extension RunLoop {
-    /// The name of a set of inputs.
+    /// The name of a set of a loop's inputs, such as timers, sources and ports.
     ///
     /// A loop runs in one mode at a time, and serves only the inputs that were added to that mode. Inputs of other modes wait, and
     /// lose no event. A mode exists as soon as you use its name.

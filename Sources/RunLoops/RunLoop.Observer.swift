@@ -19,14 +19,14 @@ extension RunLoop {
         /// True if the observer stays valid after its first call.
         public let repeats: Bool
 
-        /// The observer's position among the observers of the same moment.
+        /// The observer's position among the observers of the same moment; an observer of lower order is called first.
         public let order: Int
 
         /// True until the observer becomes invalid.
         public private(set) var isValid = true
 
         var membership = Membership()
-        /// The sequence number of the observer's last addition to a loop.
+        /// The sequence number that the observer got when it was last added to a loop.
         fileprivate(set) var addition: UInt64 = 0
         /// The list of all observers of this observer's loop; nil while this observer is in no loop.
         fileprivate var list: LoopObservers?

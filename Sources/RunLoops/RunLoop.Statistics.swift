@@ -8,7 +8,7 @@ extension RunLoop {
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// The number of passes.
+        /// The number of passes: in each, the loop looks for work once and serves it.
         public var passes = 0
         /// The number of sleeps that the kernel ended.
         public var wakeUps = 0
@@ -23,11 +23,11 @@ extension RunLoop {
         public var messages = 0
         /// The number of timer fires.
         public var timerFires = 0
-        /// The number of spins that ended because work arrived.
+        /// The number of times that the loop spun before a sleep, and work arrived during the spin.
         public var spinHits = 0
-        /// The number of spins that ended in sleep.
+        /// The number of times that the loop spun before a sleep, and no work arrived during the spin.
         public var spinMisses = 0
-        /// The total time in which the loop was in a run and did not wait.
+        /// The total time in which the loop ran and did not wait for work.
         ///
         /// The time is counted only while a ``RunLoopWatchdog`` watches, a ``FlightRecorder`` records, or
         /// ``RunLoop/measuresHandlers`` is true. The loop then reads the clock twice for each sleep. A spin before a sleep counts

@@ -33,10 +33,10 @@ extension RunLoop {
         /// a sender on this loop's processor, the sender runs only when the spin is over. The policy ``adaptive`` detects that;
         /// this policy does not.
         ///
-        /// If the system runs another thread on the loop's processor during a spin, other threads need the processor. The loop then
-        /// sleeps at once, and stops spinning for a while: for a hundred times the length of the interruption, but at most for 10
-        /// s. Setting the policy ends this pause. The loop detects an interruption by its clock if the interruption is longer than
-        /// 200 µs.
+        /// If the system interrupts a spin to run another thread on the loop's processor, other threads need the processor. The
+        /// loop then sleeps at once, and stops spinning for a while: for a hundred times the length of the interruption, but at
+        /// most for 10 s. Setting the policy ends this pause. The loop detects an interruption by its clock if the interruption is
+        /// longer than 200 µs.
         ///
         /// The loop does not spin if the process may use only one processor, because no sender can run during the spin.
         ///

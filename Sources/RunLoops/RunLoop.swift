@@ -33,16 +33,16 @@ public final class RunLoop: Sendable {
     /// > Thread safety: any thread.
     public let taskExecutor: TaskExecutor
 
-    /// The core of the loop; nil after the thread has ended.
+    /// The object that does the work of the loop; nil after the thread has ended.
     ///
     /// `nonisolated(unsafe)`: only the loop's own thread touches the core, and every access checks the thread. The core of the main
     /// loop is set before any thread can have the loop. If the main thread was given away, the thread that detects this takes the
-    /// core (``endAbandoned()``).
+    /// core, to end it (``endAbandoned()``).
     nonisolated(unsafe) private var ownCore: LoopCore?
 
     let storedName = Guarded("")
 
-    /// The objects that other modules keep with the loop.
+    /// The objects that other modules of the package keep for this loop.
     let objects = LoopObjects()
 
     private init(isMain: Bool) throws(SystemError) {
@@ -93,7 +93,7 @@ public final class RunLoop: Sendable {
     )
     public static func makeCurrent() throws(SystemError) -> RunLoop {
         Fork.check("RunLoop.current")
-        // Safe: the slot is empty, or holds the reference that `install` stored.
+        // Safe: the thread's slot for its loop is empty, or holds the reference that `install` stored.
         if let known = unsafe runloops_thread_loop() {
             return unsafe Unmanaged<RunLoop>.fromOpaque(known).takeUnretainedValue()
         }
@@ -136,7 +136,7 @@ public final class RunLoop: Sendable {
 
     /// Ends the calling thread's loop, if it has one.
     ///
-    /// - Returns: The notice to post after the thread has released all objects.
+    /// - Returns: The notice that the thread has ended, to post after the thread has released all objects; nil if there is no loop.
     @discardableResult
     static func endCurrent() -> EndNotice? {
         // In a forked child the loop is not taken apart, because that would change the parent's kernel objects.
@@ -151,7 +151,7 @@ public final class RunLoop: Sendable {
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end(loop.objects.takeCompanions)
         loop.objects.end()
-        // Objects that the steps above have destroyed can have enqueued jobs in their deinit.
+        // The steps above have destroyed objects, which can have enqueued jobs in their deinit.
         unsafe loop.ownCore?.runLastJobs()
         loop.handle.processorTime.end()
         runloops_thread_set_loop(nil)
@@ -192,7 +192,7 @@ public final class RunLoop: Sendable {
         core.closeDescriptors()
     }
 
-    /// The calling thread's loop, if it has one.
+    /// The calling thread's loop; nil if the thread has no loop.
     package static var existing: RunLoop? {
         // Safe: the slot holds the reference of `install`.
         unsafe runloops_thread_loop().map { unsafe Unmanaged<RunLoop>.fromOpaque($0).takeUnretainedValue() }
@@ -237,11 +237,11 @@ public final class RunLoop: Sendable {
 
     // MARK: - Own thread
 
-    /// Returns the loop's core, for a member that may only be used on the loop's thread.
+    /// Returns the loop's core, or ends the program if the caller is not on the loop's thread.
     ///
     /// - Parameters:
-    ///   - member: The name of the member, for the message that ends the program on another thread.
-    ///   - instead: The advice to the caller in that message.
+    ///   - member: The name of the calling member, for the message with which the program ends.
+    ///   - instead: The advice in that message: what to call instead.
     /// - Returns: The core.
     func core(_ member: StaticString, _ instead: StaticString) -> LoopCore {
         Fork.check(member)
@@ -256,11 +256,11 @@ public final class RunLoop: Sendable {
         return core
     }
 
-    /// The loop's core, if the caller is on the loop's thread.
+    /// The loop's core; nil if the caller is not on the loop's thread.
     @inline(__always)
     var coreIfCurrent: LoopCore? { isCurrent ? unsafe ownCore : nil }
 
-    /// Returns the core of the calling thread's loop, if the handle is that loop's handle.
+    /// Returns the core of the calling thread's loop; nil if `handle` is not the handle of that loop.
     @inline(__always)
     static func coreOfThread(with handle: LoopHandle) -> LoopCore? {
         guard let known = unsafe runloops_thread_loop() else { return nil }

@@ -1,4 +1,4 @@
-/// Reports of events that the package cannot return to a caller; for example, a port rejects a packet from another process.
+/// Reports of events that the package cannot report to a caller as an error, such as a rejected packet from another process.
 ///
 /// A report is one line of text. The package writes it to standard error, unless your program sets a handler:
 ///

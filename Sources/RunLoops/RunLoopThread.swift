@@ -43,9 +43,9 @@ public final class RunLoopThread: Sendable {
         try self.init(name, stackSize, processors, priority, body: nil)
     }
 
-    /// Starts a thread that serves the whole process.
+    /// Starts a thread that serves the whole process, for example its connections to other processes.
     ///
-    /// A simulation that drives the starting thread neither drives nor ends this thread.
+    /// If the starting thread is part of a simulation, this thread is not: the simulation neither schedules nor ends it.
     package convenience init(servingProcess name: String) throws(SystemError) {
         try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
     }

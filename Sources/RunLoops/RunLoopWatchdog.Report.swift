@@ -1,9 +1,9 @@
 extension RunLoopWatchdog {
-    /// A handler that blocks its loop, as the watchdog's thread has observed the handler.
+    /// A watchdog's report about a handler that blocks its loop.
     ///
     /// > Thread safety: a value.
     public struct Report: Sendable {
-        /// The state of a call, as the watchdog has observed it.
+        /// The state of a handler's call, as the watchdog has observed it.
         ///
         /// > Thread safety: a value.
         public enum Phase: Hashable, Sendable {
@@ -15,7 +15,7 @@ extension RunLoopWatchdog {
             case ended
         }
 
-        /// The loop.
+        /// The loop that the handler blocks.
         public let loop: RunLoop
         /// The system's ID of the loop's thread, which debuggers and `top -H` show.
         public let threadID: Int32
@@ -25,7 +25,7 @@ extension RunLoopWatchdog {
         ///
         /// If the place is not known, for example for a job of Swift concurrency, the text names the kind of call instead.
         public let madeAt: String
-        /// The state of the call.
+        /// The state of the handler's call.
         public let phase: Phase
         /// The time for which the watchdog has observed the call.
         ///
@@ -39,13 +39,13 @@ extension RunLoopWatchdog {
         public let arrivals: Int
         /// The time by which a timer of the loop is late; nil if no timer is due.
         ///
-        /// The timer fires only when the call has returned.
+        /// The timer can fire only after the handler has returned.
         public let timerDelay: Duration?
     }
 }
 
 extension RunLoopWatchdog.Report: CustomStringConvertible {
-    /// A line for a log.
+    /// The report, as one line for a log.
     public var description: String {
         let verb =
             switch phase {

@@ -10,11 +10,12 @@ internal import Synchronization
 /// ```
 ///
 /// The watchdog reports a call when the call has lasted for the threshold. It reports that call again each time that the call has
-/// lasted twice as long as at the previous report, and once more when the call has returned. Each report arrives up to half the
-/// threshold later, and the watchdog can miss a call that lasts between 1 and 1.5 times the threshold. The reason is that the loops
-/// do not read the clock. Instead, the watchdog inspects the loops four times within the threshold, but at most once in a tenth of
-/// a millisecond. The watchdog can also miss the calls of a pass that was under way when the watchdog began, except calls of inputs
-/// that were added after the watchdog began.
+/// lasted twice as long as at the previous report, and once more when the call has returned.
+///
+/// The loops do not read the clock. Instead, the watchdog inspects the loops four times within the threshold, but at most once in a
+/// tenth of a millisecond. So each report arrives up to half the threshold later, and the watchdog can miss a call that lasts
+/// between 1 and 1.5 times the threshold. The watchdog can also miss the calls of a pass that was under way when the watchdog
+/// began, except calls of inputs that were added after that.
 ///
 /// Without a watchdog, the loops do no additional work. With a watchdog, each call of a handler costs its loop a few plain stores.
 ///
@@ -62,7 +63,7 @@ public final class RunLoopWatchdog: Sendable {
     }
 }
 
-/// The work of a watchdog's thread.
+/// The object that inspects the loops on a watchdog's thread.
 private final class Watch: Sendable {
     let isStopped = Atomic(false)
     private let report: @Sendable (RunLoopWatchdog.Report) -> Void

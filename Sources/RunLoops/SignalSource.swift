@@ -14,8 +14,8 @@
 ///
 /// A process has at most one source for each signal. The handler is called once for each signal that the process gets. However,
 /// while an ordinary signal is pending, the kernel does not queue it again, unlike a real-time signal. If an ordinary signal is
-/// sent several times in quick succession, the process can get it fewer times. While the handler runs the loop, the source does not
-/// call the handler again.
+/// sent several times in quick succession, the process can get it fewer times. If the handler runs the loop, that inner run does
+/// not call the handler again.
 ///
 /// When the source ends, the signal has its previous effect again. <doc:SignalsAndChildren> describes the effect of a source on
 /// other code and on programs that you start.
@@ -36,8 +36,8 @@ public final class SignalSource {
 
     /// Makes a source that is in no loop yet, and takes over the signal.
     ///
-    /// Some signals end the program with a message: `SIGKILL` and `SIGSTOP`, which no process can receive; signals that report
-    /// a fault of the thread; and `SIGCHLD`, for which there is ``ProcessSource``.
+    /// For some signals, the call ends the program with a message: `SIGKILL` and `SIGSTOP`, which no process can receive; signals
+    /// that report a fault of the thread, such as `SIGSEGV`; and `SIGCHLD`, for which there is ``ProcessSource``.
     ///
     /// - Parameters:
     ///   - signal: The signal's number.

@@ -1,11 +1,11 @@
-/// The reason that a signal source could not be made.
+/// The reason for which a signal source could not be made.
 ///
 /// > Thread safety: a value.
 public enum SignalSourceError: Error, Hashable, Sendable {
     /// Another source of this process, made at this place, owns the signal.
     case taken(signal: CInt, madeAt: String)
 
-    /// Other code of this process has installed a handler: a C library, or Dispatch for its own signal source.
+    /// Other code of this process has installed a handler for the signal: a C library, or Dispatch for its own signal source.
     case handledElsewhere(signal: CInt)
 
     /// The kernel has refused a system call, with this error.

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// The error of a system call that the kernel refused.
 ///
-/// The documentation of the throwing member describes the state after the error. The member closes all descriptors that it has
-/// opened before the error.
+/// A member that throws this error has closed all descriptors that it opened before the error. The documentation of the member
+/// describes the state after the error.
 ///
 /// > Thread safety: a value.
 public struct SystemError: Error, Hashable, Sendable {

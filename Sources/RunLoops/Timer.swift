@@ -6,7 +6,7 @@
 ///
 /// A repeating timer keeps to the grid of its first date and its interval: a late fire does not move the next fires. One fire
 /// replaces all missed fires, which are counted in ``missedFireCount``. Timers that are due at the same date fire in the order in
-/// which they were added. While the handler runs the loop, the timer does not fire again.
+/// which they were added. If the handler runs the loop, that inner run does not fire the timer again.
 ///
 /// ```swift
 /// let timer = Timer(timeInterval: .milliseconds(250), repeats: true) { timer in
@@ -25,13 +25,13 @@ public final class Timer {
 
     /// True until the timer is invalidated or has fired for the last time.
     ///
-    /// A timer that does not repeat fires for the last time when its handler sets no new ``fireDate``. The property is still true
+    /// If a timer does not repeat, a fire is the last one unless the handler sets a new ``fireDate``. The property is still true
     /// inside the handler of the last fire.
     public private(set) var isValid = true
 
     /// The number of fires of a repeating timer that were missed because the loop was late.
     ///
-    /// Dates that had already passed when they were set are not counted.
+    /// Dates that had already passed when the timer was made, or when its ``fireDate`` was set, are not counted.
     public private(set) var missedFireCount = 0
 
     /// The wall-clock date from which another module has computed ``fireDate``; nil if that module has stored none.
@@ -58,7 +58,7 @@ public final class Timer {
     private var dateWasSet = false
     let origin: SourceLocation
 
-    /// The input that this timer calls at the date of the input; nil for a timer of the user.
+    /// The input, such as a ``LibrarySource``, that this timer calls at a date of the input; nil for a timer of the user.
     ///
     /// `unowned(unsafe)`: the input owns this timer, and exists as long as the timer is in a loop.
     private unowned(unsafe) let dated: (any DatedInput)?
@@ -112,7 +112,7 @@ public final class Timer {
         unsafe dated = nil
     }
 
-    /// Makes the timer of another input, without a date yet.
+    /// Makes the timer that calls another input at a date of that input; the date is not set yet.
     init(of input: any DatedInput, _ origin: SourceLocation) {
         interval = 0
         date = .never
@@ -120,7 +120,7 @@ public final class Timer {
         unsafe dated = input
     }
 
-    /// Returns the next fire date of a timer whose date is being set.
+    /// Returns the next date at which a timer fires after its date was set to `date`.
     ///
     /// If the date of a repeating timer has passed, this is the latest date of the timer's grid that is not in the future.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
@@ -213,9 +213,9 @@ extension Timer: LoopInput {
         if loop.hasEnded { invalidate() }
     }
 
-    /// Plans the next fire, unless it is planned already or the handler is running.
+    /// Adds the next fire to the loop's queue, unless it is in the queue or the handler is running.
     ///
-    /// `callHandler` plans the next fire after the handler.
+    /// If the handler is running, `callHandler` adds the next fire afterwards.
     func plan() {
         guard let timers = unsafe timers else { return }
         leaveOverdue()
@@ -236,8 +236,8 @@ extension Timer: LoopInput {
 
     /// Stores the timer's index in the loop's list of overdue timers.
     ///
-    /// A timer is overdue if it became due while the loop ran in a mode that the timer is not in. The queue has removed its planned
-    /// fire then.
+    /// A timer is overdue if it became due while the loop ran in a mode that the timer is not in. The loop's queue has removed the
+    /// timer's planned fire then.
     func becomeOverdue(_ position: Int) {
         plannedFire = nil
         overduePosition = position
@@ -263,7 +263,7 @@ extension Timer: LoopInput {
         membership.loop?.countAgain(self)
     }
 
-    /// Performs the planned fire, which the queue has removed, and plans the next fire.
+    /// Performs a planned fire, which the loop's queue has already removed, and plans the next fire.
     func fireAsPlanned(in loop: LoopMembers) {
         plannedFire = nil
         if let dated = unsafe dated {

@@ -1,7 +1,9 @@
 internal import CLibEvent
 internal import Glibc
 
-/// A timer that ends a loop's sleep at a set moment: a timerfd on the clock of ``Moment``, polled edge-triggered and never read.
+/// A timer that ends a loop's sleep at a set moment.
+///
+/// The timer is a timerfd on the clock of ``Moment``, which the loop polls edge-triggered and never reads.
 ///
 /// Setting the alarm makes a system call only if the new moment is earlier than the moment that the kernel's timer is set to, or if
 /// the kernel's timer has fired. The kernel's timer is never moved to a later moment, because one surplus wake-up costs less than a
@@ -10,7 +12,7 @@ package struct Alarm: ~Copyable {
     /// The descriptor of the timer; -1 after the alarm has ended.
     package private(set) var descriptor: CInt
 
-    /// The moment that the kernel's timer is set to; `never` if it has passed, or no moment was set.
+    /// The moment that the kernel's timer is set to; `never` if the timer has fired or was never set.
     private var armed = Moment.never
 
     package init() throws(SystemError) {
@@ -46,6 +48,6 @@ package struct Alarm: ~Copyable {
         return true
     }
 
-    /// Records that the kernel has reported that its timer has fired.
+    /// Records that the kernel's timer has fired.
     package mutating func hasFired() { armed = .never }
 }

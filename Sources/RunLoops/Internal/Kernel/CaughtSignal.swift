@@ -13,7 +13,7 @@ struct CaughtSignal: ~Copyable {
     private let number: CInt
     private let descriptors: runloops_signal_descriptors
 
-    /// The place where the source of each caught signal was made.
+    /// The signals that have a source, and the place in the code where each source was made.
     private static let owners = ForkSafe<[CInt: SourceLocation]>([:])
 
     /// Takes over a signal.
@@ -64,13 +64,13 @@ struct CaughtSignal: ~Copyable {
     /// The descriptor that a loop watches: readable while a signal waits.
     var descriptor: CInt { descriptors.ready }
 
-    /// Removes and returns the next signal.
+    /// Removes and returns the next arrival of the signal.
     ///
     /// - Returns: The arrival; nil if no signal waits.
     func next() -> SignalSource.Arrival? {
         var signal = runloops_signal()
         var descriptors = descriptors
-        // Safe: both are our own values. The function fills one, and only reads the other.
+        // Safe: both are our own values. The function fills `signal`, and only reads `descriptors`.
         let count = unsafe runloops_signal_next(number, &descriptors, &signal)
         if count == 0 { return nil }
         let sender = SignalSource.Arrival.Sender(processID: signal.process, userID: signal.user)

@@ -33,7 +33,7 @@ final class DiagnosticQueue: Sendable {
         var hasThread = false
         /// The identifier of the thread while it runs; 0 otherwise.
         var thread: UInt = 0
-        /// The gates to open when no line is left.
+        /// The gates of the threads that wait until the queue is empty.
         var drained: [ThreadGate] = []
     }
 
@@ -72,13 +72,13 @@ final class DiagnosticQueue: Sendable {
             state.hasThread = true
             return true
         }
-        // If no thread can be started, the lines wait until the next line is reported.
+        // If no thread can be started, the lines stay in the queue, and the next report tries to start a thread again.
         if startsThread && !startThread() { state.withLock { $0.hasThread = false } }
     }
 
     /// Blocks until no line is waiting, or until a deadline.
     ///
-    /// On the writing thread, the call returns immediately.
+    /// If the writing thread does not run, or is the calling thread, the call returns immediately.
     func drain(until deadline: ContinuousClock.Instant) {
         let gate = ThreadGate()
         let isOpen = state.withLock { state in
@@ -109,7 +109,7 @@ final class DiagnosticQueue: Sendable {
 
     /// Removes the next report from the queue.
     ///
-    /// - Returns: The report and its handler; nil if there is no report, in which case the thread must end.
+    /// - Returns: The report, and the handler to call with it, if one is set. Nil if there is no report: the thread must end then.
     private func takeNext() -> (report: DiagnosticReport, handler: Handler?)? {
         var drained: [ThreadGate] = []
         let next: (DiagnosticReport, Handler?)? = state.withLock { state in

@@ -2,10 +2,10 @@ internal import CLibEvent
 package import DequeModule
 internal import Glibc
 
-/// A set of watched descriptors behind one descriptor that a loop watches.
+/// An epoll set: several watched descriptors behind one descriptor, which a loop watches.
 ///
-/// The loop is not involved in changes of the set. So any thread can change the set, and a change of the loop's mode costs the same
-/// for any number of descriptors.
+/// The loop is not involved when descriptors are added or removed. So any thread can do that. When the loop changes its mode, it
+/// begins or stops to watch only the set's own descriptor, so the change costs the same for any number of descriptors.
 ///
 /// > Thread safety: any thread.
 @usableFromInline
@@ -47,7 +47,7 @@ package final class EpollSet: Sendable {
 
     /// A report that one descriptor is ready.
     package struct Report: Sendable {
-        /// The token that the descriptor was added with.
+        /// The number that the caller has given the descriptor, when it was added or last changed.
         package let token: UInt64
         package let readiness: Interest
 
@@ -88,9 +88,10 @@ package final class EpollSet: Sendable {
         _ = try systemCall("epoll_ctl") { unsafe epoll_ctl(descriptor, operation, watched, &event) }
     }
 
-    /// Appends a report for each descriptor that is ready now, without waiting.
+    /// Appends reports of descriptors that are ready now, at most 64, without waiting.
     ///
-    /// No descriptor is reported twice before all other ready descriptors were reported.
+    /// If more descriptors are ready, further calls report them. No descriptor is reported twice before all other ready descriptors
+    /// were reported.
     package func report(to reports: inout Deque<Report>) {
         // Safe: the kernel fills at most as many events as the buffer holds.
         unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in

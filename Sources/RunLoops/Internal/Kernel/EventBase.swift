@@ -70,13 +70,13 @@ struct EventBase: ~Copyable {
     }
 }
 
-/// One descriptor of an event base, watched or not watched.
+/// A libevent event for one descriptor, which the event's base watches or can watch.
 ///
 /// `@safe`: the pointer is valid from `init` to `deinit`; the owner keeps the base and the context for longer.
 @safe
 struct Event: ~Copyable {
     private let pointer: OpaquePointer
-    /// The interest of the event in libevent's terms.
+    /// The libevent flags of the readiness that the event is for, such as `EV_READ`.
     private var interest: Int16 = 0
 
     /// Creates an event without a descriptor.
@@ -98,9 +98,9 @@ struct Event: ~Copyable {
         unsafe assign(base, descriptor, interest, context: context, callback: callback)
     }
 
-    /// Assigns a descriptor to an event that is not watched.
+    /// Gives the event a descriptor and a callback; the event must not be watched at that time.
     ///
-    /// The callback gets all readiness that the kernel reports; `runloops_watch_event` explains the reason.
+    /// The callback gets all readiness that the kernel reports, even beyond `interest`. `runloops_watch_event` arranges that.
     mutating func assign(
         _ base: borrowing EventBase, _ descriptor: CInt, _ interest: CInt, context: UnsafeMutableRawPointer?,
         callback: event_callback_fn
@@ -116,7 +116,7 @@ struct Event: ~Copyable {
         unsafe event_free(pointer)
     }
 
-    /// Adds the descriptor to the kernel's set.
+    /// Adds the event's descriptor to the base's epoll set, so that the kernel watches it.
     func watch() throws(SystemError) {
         errno = 0
         if unsafe runloops_watch_event(pointer) != 0 {
@@ -124,6 +124,6 @@ struct Event: ~Copyable {
         }
     }
 
-    /// Removes the descriptor from the kernel's set.
+    /// Removes the event's descriptor from the base's epoll set, so that the kernel no longer watches it.
     func unwatch() { unsafe runloops_unwatch_event(pointer, interest) }
 }

@@ -1,12 +1,12 @@
 internal import CLibEvent
 
-/// The warnings of libevent.
+/// The redirection of libevent's warnings to the package's reports.
 ///
-/// By default libevent writes its warnings to standard error, on the loop's thread, and blocks while it cannot write.
+/// By default, libevent writes its warnings to standard error on the loop's thread, which blocks while standard error is full.
 enum EventLog {
     /// Makes libevent pass its warnings to the package, which reports them.
     ///
-    /// This happens only once, because the callback belongs to the whole process.
+    /// Only the first call has an effect, because the callback is for the whole process.
     static func takeOver() { _ = isTaken }
 
     private static let isTaken: Bool = {

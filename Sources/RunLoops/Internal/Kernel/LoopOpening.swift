@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import Glibc
 internal import Synchronization
 
-/// The opening of a loop's descriptors, by one thread at a time.
+/// A lock under which a loop's descriptors are opened, by one thread at a time.
 ///
 /// libevent ends the process if it cannot open a pipe for a new base. So a base is made only after a check that enough descriptors
 /// are free, and no thread opens the descriptors of another loop between the check and the creation of the base. Other code of the
@@ -17,9 +17,9 @@ internal import Synchronization
 enum LoopOpening {
     private static let lock = Guarded(())
 
-    /// The number of additional descriptors that must be free.
+    /// The number of descriptors that must be free in addition to those that a new loop opens.
     ///
-    /// The number is changed under the lock only.
+    /// The number grows after each abandoned call of libevent. It is changed under the lock only.
     private static let margin = Atomic(0)
 
     /// Opens descriptors of a loop, while no other thread opens descriptors of another loop.
@@ -37,7 +37,7 @@ enum LoopOpening {
         return try lock.withLock { (_) throws(SystemError) in try body() }
     }
 
-    /// Throws if this many descriptors plus the margin cannot be opened now.
+    /// Throws an error if the process cannot open `count` descriptors plus the ``margin`` now.
     ///
     /// The caller holds the lock.
     static func requireDescriptors(_ count: Int) throws(SystemError) {
@@ -48,7 +48,7 @@ enum LoopOpening {
         }
     }
 
-    /// Records that a call of libevent was abandoned.
+    /// Records that a call of libevent was abandoned, so that more descriptors must be free from now on.
     ///
     /// The caller holds the lock.
     static func lostDescriptor() {

@@ -3,7 +3,7 @@ internal import CMainQueue
 internal import CThreads
 internal import Dispatch
 
-/// The main dispatch queue, for the main thread's loop.
+/// The main dispatch queue, as the main thread's loop serves it.
 ///
 /// libdispatch offers an eventfd, to which it writes when the queue becomes non-empty, and a function that runs the queued blocks.
 /// The eventfd is polled edge-triggered and never read: each write is a separate edge, even a write before the first poll.
@@ -12,15 +12,15 @@ internal import Dispatch
 final class MainQueue {
     /// The interval, in nanoseconds, at which a loop that is not sleeping polls the kernel for the main queue.
     ///
-    /// A pass cannot detect a block without a system call, but must not make a system call in each pass for a queue that is mostly
-    /// empty. At this interval the calls take a few thousandths of the time.
+    /// The loop needs a system call to find out that the queue has a block. A call in each pass would cost too much, because the
+    /// queue is usually empty. At this interval, the calls take a few thousandths of the loop's time.
     static let lookInterval: Int64 = 50_000
 
     // Properties are destroyed in this order, so an event is freed before its base.
     private var event: Event?
     private let poller: Poller
 
-    /// True if the kernel has reported blocks that have not been served.
+    /// True if the kernel has reported that the queue has blocks, and the loop has not begun to run them.
     private var isReported = false
     /// True while a block of the queue is on the stack.
     private(set) var isServing = false
@@ -28,7 +28,7 @@ final class MainQueue {
 
     /// Makes a poller watch the main queue.
     ///
-    /// - Returns: Nil if the main queue cannot be watched.
+    /// - Returns: Nil if libdispatch offers no eventfd for the queue.
     /// - Throws: `SystemError` if the kernel refuses.
     init?(watchedBy poller: Poller) throws(SystemError) {
         self.poller = poller
@@ -81,20 +81,20 @@ final class MainQueue {
         return true
     }
 
-    /// Records that the loop has polled the kernel for another reason.
+    /// Records that the kernel was polled, so that the next poll for the queue is not due before ``lookInterval`` has passed.
     func kernelWasAsked(at now: Moment) { nextLook = now.advanced(by: MainQueue.lookInterval) }
 }
 
 extension MainQueue {
-    /// True if this libdispatch offers its main queue to a run loop.
+    /// True if this version of libdispatch lets a run loop serve the main queue.
     static var isOffered: Bool { runloops_main_queue_is_offered() }
 
     /// True if the main thread will never serve the main queue again.
     ///
     /// This is so after `dispatchMain()` was called, or after an asynchronous main has suspended, which has the same effect.
     static var isGivenAway: Bool {
-        // The second condition is for the short time before the handle is closed, when other threads can already run blocks of the
-        // queue.
+        // The second condition is for the short time before libdispatch closes the handle of the queue, when other threads can
+        // already run blocks of the queue.
         isOffered && runloops_main_queue_handle() < 0 || isCurrent && !runloops_is_main_thread()
     }
 
@@ -111,7 +111,7 @@ extension MainQueue {
     /// Enqueues a block on the main queue.
     static func perform(_ block: @escaping @Sendable () -> Void) { DispatchQueue.main.async(execute: block) }
 
-    /// True if ``keepMainThread()`` has succeeded.
+    /// True if ``keepMainThread(_:)`` has succeeded.
     ///
     /// Read this on the main thread, or after the main thread has ended.
     static var mainThreadWasKept: Bool { runloops_main_thread_was_kept() }

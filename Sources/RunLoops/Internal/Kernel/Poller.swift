@@ -9,7 +9,7 @@ final class Poller {
     // Properties are destroyed in this order, so an event is freed before its base.
     private var wakeupEvent: Event?
     private var alarmEvent: Event?
-    /// The base.
+    /// The libevent base, which watches the poller's descriptors.
     ///
     /// It is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
     private let ownBase: ExclusivityUnchecked<EventBase>
@@ -24,15 +24,15 @@ final class Poller {
     /// libevent cannot be called again.
     private(set) var isInKernel = false
 
-    /// The number of polls of the kernel.
+    /// The number of times that the poller has polled the kernel.
     ///
-    /// A report is up to date if this number has not changed since the report.
+    /// The kernel's report about a descriptor is up to date if this number has not changed since the report.
     private(set) var asks: UInt64 = 0
 
-    /// The number of descriptors in the kernel's set that belong to sources.
+    /// The number of sources whose descriptors are in the poller's epoll set.
     var watchCount = 0
 
-    /// Creates the kernel's objects, or closes all of them if an object cannot be created.
+    /// Creates the poller's timerfd and epoll set; if one of them cannot be created, closes the other.
     ///
     /// - Parameter wakeup: The descriptor that senders write to. It outlives the poller.
     /// - Throws: `SystemError` if the kernel refuses an object.
@@ -54,10 +54,10 @@ final class Poller {
         self.alarmEvent = consume alarmEvent
     }
 
-    /// The base that events are made for.
+    /// The libevent base, for which the loop's inputs make their events.
     var base: EventBase { @inline(__always) _read { yield ownBase.value } }
 
-    /// Closes the kernel's objects.
+    /// Closes the poller's descriptors.
     ///
     /// All events of sources must have been freed before. The loop calls this at the end of the thread, and does not rely on
     /// `deinit`: if a handler ends the thread, or the thread is cancelled, the references on its stack are never released.
@@ -87,7 +87,9 @@ final class Poller {
     /// - Returns: The number of system calls that the call made.
     func setAlarm(_ moment: Moment) -> Int { alarm.value.set(moment) ? 1 : 0 }
 
-    /// Finds the poller's descriptor, which is readable while ``poll()`` would find something ready.
+    /// Finds the descriptor of the poller's epoll set, which is readable while ``poll()`` would find something ready.
+    ///
+    /// libevent has no function that returns this descriptor, so the method searches `/proc` for it.
     ///
     /// - Parameter wakeup: The descriptor that the poller was made with.
     /// - Returns: The descriptor, which the poller closes at its end.

@@ -1,11 +1,11 @@
 internal import CThreads
 internal import Glibc
 
-/// A descriptor of one process.
+/// A pidfd: a descriptor that refers to one process.
 ///
-/// The process ID is not sufficient: after a wait for the process, the ID can belong to another process.
+/// A process ID is not sufficient: after the parent has waited for the process, the kernel can give the ID to another process.
 struct ProcessDescriptor: ~Copyable {
-    /// A pidfd, which is readable after the process has ended.
+    /// The pidfd, which is readable after the process has ended.
     let descriptor: CInt
     private let isChild: Bool
 

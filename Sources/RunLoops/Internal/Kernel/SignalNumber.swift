@@ -1,13 +1,13 @@
 internal import CThreads
 internal import Glibc
 
-/// The number of a signal, with the signal's name, and the reason if the signal can have no source.
+/// The number of a signal, with the signal's name and, if the package allows no source for the signal, the reason.
 struct SignalNumber: CustomStringConvertible {
     let number: CInt
 
     init(_ number: CInt) { self.number = number }
 
-    /// The reason for which there is no source for the signal; nil if a source is possible.
+    /// The reason for which the signal can have no ``SignalSource``; nil if it can have one.
     var refusal: String? {
         switch number {
         case SIGKILL, SIGSTOP: "\(self) cannot be handled by any program; choose another signal"

@@ -4,19 +4,21 @@ internal import Synchronization
 
 /// An eventfd with which any thread can end a loop's sleep.
 ///
-/// The loop polls ``descriptor`` edge-triggered: every write is a separate edge, and the kernel keeps an edge from before the poll,
-/// so the eventfd is read only if it is full. ``end()`` closes the descriptor when the loop's thread ends. If the loop never had a
-/// thread, the descriptor is closed when this value is destroyed. A sender counts itself before it writes, and ``end()`` waits for
-/// the counted senders. So no sender writes to a descriptor number that is in use again for another file.
+/// The loop polls ``descriptor`` edge-triggered. Every write is a separate edge, and the kernel keeps an edge from before the poll.
+/// So the eventfd is read only if its counter is full.
+///
+/// ``end()`` closes the descriptor when the loop's thread ends. If the loop never had a thread, the descriptor is closed when this
+/// value is destroyed. A sender counts itself before it writes, and ``end()`` waits for the counted senders. So no sender writes to
+/// a descriptor number that is in use again for another file.
 ///
 /// > Thread safety: any thread.
 struct Wakeup: ~Copyable, Sendable {
     let descriptor: CInt
 
-    /// The number of senders that are about to write, and the mark ``ended``.
+    /// The number of senders that are about to write, and, in the highest bit, the mark ``ended``.
     private let senders = Atomic<UInt>(0)
 
-    /// The mark that is set when the loop's thread ends; after that no sender writes.
+    /// The bit of ``senders`` that is set when the loop's thread ends; after that, no sender begins to write.
     private static let ended: UInt = 1 << 63
 
     /// A gate that is opened when no sender is about to write, and no sender will write again.
@@ -32,7 +34,7 @@ struct Wakeup: ~Copyable, Sendable {
     ///
     /// The thread that ends the loop calls this once.
     func end() {
-        // One word contains the mark and the count, so a sender that is not counted here finds the mark.
+        // One word contains the mark and the count. So a sender that is not in the old count finds the mark, and does not write.
         if senders.bitwiseOr(Wakeup.ended, ordering: .acquiringAndReleasing).oldValue != 0 {
             allHaveWritten.wait()
         }
@@ -45,8 +47,8 @@ struct Wakeup: ~Copyable, Sendable {
     ///
     /// - Parameter beforeWriting: A hook for tests, called after `senders` has counted the sender and before the sender writes.
     func signal(beforeWriting: () -> Void = {}) {
-        // A cancelled thread would end in the write. This sender has already disarmed the loop's mailbox, so no other sender would
-        // wake the loop.
+        // If the thread were cancelled, it would end in the write without waking the loop. No other sender would wake the loop
+        // either, because this sender has already disarmed the loop's mailbox.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         if senders.add(1, ordering: .acquiring).oldValue & Wakeup.ended == 0 {
