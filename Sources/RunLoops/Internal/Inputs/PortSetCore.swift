@@ -9,7 +9,7 @@ final class PortSetCore: Sendable {
 
     /// The members, the queue of ready members, and the gates of the waiting threads.
     ///
-    /// The state is guarded by a leaf lock, which senders take as well.
+    /// The state is guarded by a leaf lock: a thread that holds it takes no other lock. Senders take this lock as well.
     private let line = Guarded(Line())
 
     /// The lock that a thread holds while it acts as the receiver of members: while it takes out a message, or adds or removes a
@@ -39,7 +39,7 @@ final class PortSetCore: Sendable {
 
     var count: Int { line.withLock { $0.members.count } }
 
-    /// The number of threads that sleep or are about to sleep.
+    /// The number of threads that sleep, or are about to sleep, until a member has a message.
     var waitingCount: Int { line.withLock { $0.waiting.count } }
 
     private var id: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
@@ -129,10 +129,10 @@ final class PortSetCore: Sendable {
         case nothing
     }
 
-    /// The result of a wait.
+    /// The result of waiting for a message.
     enum Reception {
         case message(Member, Member.Taken)
-        /// The end of a member, if the member was added with an element to return at that end.
+        /// A member has ended that was added with an element to return at its end.
         ///
         /// The member has left the set.
         case end(Member)
