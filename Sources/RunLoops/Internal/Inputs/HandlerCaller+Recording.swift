@@ -63,7 +63,9 @@ extension HandlerCaller {
         followsHandler = true
     }
 
-    /// Records that the loop is about to sleep.
+    /// Records in the flight recorder that the loop is about to sleep.
+    ///
+    /// - Returns: The slice of time that begins now, for ``endSleep(_:_:)``; nil if the thread is not recorded.
     func beginSleep() -> Recorder.Slice? {
         guard let ring = Recorder.ring else { return nil }
         let ticks = ring.ticks
@@ -72,7 +74,7 @@ extension HandlerCaller {
         return Recorder.begin(.sleep, in: ring, at: ticks, place: 0)
     }
 
-    /// Records that the loop is awake.
+    /// Records in the flight recorder that the loop has woken.
     func endSleep(_ sleep: Recorder.Slice?, _ causes: WakeCauses) {
         guard let end = Recorder.end(sleep, number: Int(causes.rawValue)) else { return }
         Recorder.ring?.own.lastLook = end

@@ -9,8 +9,10 @@ extension LibrarySource {
         /// The epoll set with the library's descriptors; nil after the source was invalidated, and while the kernel refuses a new
         /// set.
         var set: EpollSet?
-        /// The descriptor source with which the loop watches the set, in the modes of `timer`; nil before the library source joins
-        /// its first loop, and while `set` is nil.
+        /// The descriptor source with which the loop watches `set`; nil before the library source joins its first loop, and while
+        /// `set` is nil.
+        ///
+        /// The descriptor source is in the same modes as `timer`.
         var watch: DescriptorSource?
         /// The timer for the source's deadline, which is in the source's modes; nil before the source joins its first loop.
         var timer: Timer?

@@ -48,7 +48,7 @@ final class LoopMembers {
     ///
     /// - Returns: True if the current mode has changed.
     func run(in mode: RunLoop.Mode?) -> Bool {
-        // This is necessary even when an outer run's mode becomes current again, because an inner run can have made that mode
+        // The table is updated even when an outer run's mode becomes current again, because an inner run can have made that mode
         // common.
         table.value.run(in: mode)
         modeIsCommon = mode.map { modes.isCommon($0) } ?? false

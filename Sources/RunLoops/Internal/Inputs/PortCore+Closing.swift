@@ -24,7 +24,7 @@ extension PortCore {
             // would count a ring as a signal from a sender.
             ReadyNode.send(signal)
         }
-        // A loop or a set that is serving the port at this moment checks whether the port is closed.
+        // A receiver that is serving the port at this moment finds that the port is closed, and destroys what is left.
         destroyWhatIsLeft()
         endRights()
     }

@@ -12,7 +12,7 @@ extension PortCore {
     /// The number of nodes in the backlog, the receiver's list of nodes to hand out.
     var backlogCount: Int { unsafe receiver.state.value.backlog.count }
 
-    /// The node with the oldest message or notice; nil if there is no message or notice, or the port has ended.
+    /// The node with the oldest message or notice in the backlog; nil if the backlog is empty or the port has ended.
     var next: Node? { isClosed ? nil : unsafe receiver.state.value.backlog.first }
 
     /// Removes the oldest message or notice from its node, and returns it.

@@ -72,7 +72,7 @@ final class PortInput: SignalledInput {
         _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
-        // The bell is armed before the call, so that a ring during the call is not lost.
+        // The bell is armed before the handler is called, so that a ring during the call is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
             loop.handle.counters.portMessages.add()

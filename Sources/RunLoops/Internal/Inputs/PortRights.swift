@@ -5,9 +5,9 @@
 struct PortRights: Sendable {
     /// The state of the notice that tells the receiver that no send right is left.
     private enum Notice {
-        /// The receiver has not requested a notice.
+        /// The receiver has not requested the notice.
         case notRequested
-        /// The receiver has requested a notice, which is not due yet.
+        /// The receiver has requested the notice, which is not to be sent yet.
         case requested
         /// A notice is in the port's queue.
         ///

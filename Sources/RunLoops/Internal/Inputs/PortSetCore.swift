@@ -12,14 +12,14 @@ final class PortSetCore: Sendable {
     /// The state is guarded by a leaf lock: a thread that holds it takes no other lock. Senders take this lock as well.
     private let line = Guarded(Line())
 
-    /// The lock that a thread holds while it acts as the receiver of members: while it takes out a message, or adds or removes a
-    /// member.
+    /// The lock that a thread holds while it takes out a message, or adds or removes a member.
     ///
-    /// This is not a leaf lock: taking a message out of a full port queues the messages of the port's waiting senders and wakes the
-    /// senders. A sender never takes this lock, only the lock of `line`. No user code runs under this lock.
+    /// The holder acts as the receiver of the member's port. This is not a leaf lock: taking a message out of a full port queues
+    /// the messages of the port's waiting senders and wakes the senders. A sender never takes this lock, only the lock of `line`.
+    /// No user code runs under this lock.
     private let receiving = Guarded(())
 
-    /// The identifier of the thread that received last; 0 if no thread has received.
+    /// The identifier of the thread that last received from the set; 0 if no thread has received from it.
     private let server = Atomic<UInt>(0)
 
     /// The state guarded by the lock of `line`, which also guards `isReady` and `isDetached` of the members.
@@ -88,7 +88,7 @@ final class PortSetCore: Sendable {
 
     /// Removes a member.
     ///
-    /// Called under the lock of `receiving`.
+    /// The caller holds the `receiving` lock.
     ///
     /// - Returns: If no member is left, the gates of all waiting threads, which the caller must open; otherwise an empty list.
     private func detach(_ member: Member) -> Deque<ThreadGate> {
@@ -199,7 +199,7 @@ final class PortSetCore: Sendable {
         return finding
     }
 
-    /// Records that the calling thread serves the set.
+    /// Records that the calling thread receives from the set, for the detection of deadlocks.
     private func serveHere() {
         let here = PortSetServers.thread
         if server.load(ordering: .relaxed) == here { return }

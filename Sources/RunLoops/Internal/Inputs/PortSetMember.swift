@@ -20,7 +20,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     var isDetached = true
     /// The signal that the empty port is armed with; nil while the port is not in the set.
     ///
-    /// This is guarded by the lock of `receiving`.
+    /// This is guarded by the set's `receiving` lock.
     private var signal: ReadyNode?
 
     init(_ port: any AnyObject & Sendable, _ core: PortCore, reportsEnd: Bool, _ set: PortSetCore) {
@@ -76,7 +76,7 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
     }
 }
 
-// The operations of a port's receiver. They are called under the lock of `receiving`.
+// The operations of a port's receiver. They are called under the set's `receiving` lock.
 extension PortSetMember {
     /// Prepares the member to receive, by making the signal.
     func begin() { signal = ReadyNode(to: self) }

@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// Signalled inputs that wait to be served, first come, first served.
 ///
-/// Like blocks, inputs that are not in the running mode are set aside until the mode changes.
+/// An input that is not in the running mode is set aside until the mode changes, as a block is.
 final class ReadyQueue {
     private let lines = ExclusivityUnchecked(Lines())
 
