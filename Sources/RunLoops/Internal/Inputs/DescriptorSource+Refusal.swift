@@ -1,5 +1,5 @@
 extension DescriptorSource {
-    /// The state of the kernel's refusal to resume watching a descriptor.
+    /// The kernel's refusal to resume watching a descriptor: none, not yet reported to the source's owner, or reported.
     enum Refusal: Hashable {
         /// The kernel has not refused to watch the descriptor.
         case none

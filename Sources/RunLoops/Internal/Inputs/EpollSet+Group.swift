@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import Glibc
 
 extension EpollSet {
-    /// Makes a change in this set that a ``DescriptorGroup`` has returned.
+    /// Makes, in this epoll set, a change that a ``DescriptorGroup`` has returned.
     ///
     /// - Returns: The kernel's answer.
     func make(_ change: DescriptorGroup.Change) -> DescriptorGroup.Answer {

@@ -11,7 +11,7 @@ final class LoopMembers {
     /// All inputs, in no particular order.
     private(set) var inputs: [any LoopInput] = []
 
-    /// The modes that hold an input, and the common modes.
+    /// The table of the modes that are common, are running, or contain an input that keeps them alive.
     ///
     /// The table is stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the reason.
     private let table = ExclusivityUnchecked(ModeTable())
@@ -39,7 +39,7 @@ final class LoopMembers {
 
     // MARK: - Modes
 
-    /// The modes that hold an input, and the common modes.
+    /// The modes that are common, are running, or contain an input that keeps them alive.
     var modes: ModeTable {
         @inline(__always) _read { yield table.value }
     }

@@ -11,7 +11,7 @@ final class LoopTimers {
         ///
         /// Between passes the list is empty, but keeps its capacity.
         var due: [TimerQueue<Timer>.Fire] = []
-        /// True if a fire was planned since the last ``takeNews()``.
+        /// True if a fire was planned since the last call of ``takeNews()``.
         var hasNews = false
     }
 

@@ -33,7 +33,7 @@ extension PortCore {
         return queueOnce(node)
     }
 
-    /// Queues the message that a send-once right sends when the right is released unused.
+    /// Queues the message that a send-once right sends because it is released unused.
     @usableFromInline
     func sendUnused(_ node: Node) {
         if Fork.isChild { return }

@@ -61,7 +61,8 @@ final class PortInput: SignalledInput {
         loop.beginServing(signal)
         defer { loop.endServing() }
         if core.isSignalPort { return serveRing(signal, handler.deliver, loop, mode) }
-        // A nested run can serve this port, too, and must not hide from the outer run that the port has left a mode.
+        // A run inside a handler can serve this port, too. So the flag is restored afterwards; otherwise the outer run would not
+        // find that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
         defer { if hadLeftAMode { hasLeftAMode = true } }

@@ -128,7 +128,7 @@ struct PortQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Counts a message that the receiver hands out, and serves the wait queue.
+    /// Counts a message that the receiver has handed out, and queues messages of waiting senders in the room that is now free.
     @inline(__always)
     func didHandOut() {
         racePoint(.handsOut)
@@ -243,7 +243,7 @@ struct PortQueue: ~Copyable, Sendable {
 extension PortQueue {
     /// The work to finish after the lock of the wait queue was released.
     struct Pump {
-        /// The signals that the pushes have returned and that must all be sent.
+        /// The signals that pushes onto the mailbox have returned, and that must all be sent.
         ///
         /// There is more than one signal if the port has changed its receiver between two pushes.
         private(set) var signals = NodeList()
