@@ -1,32 +1,39 @@
-/// A limit on the messages of one kind that a pass serves before it checks the other inputs again.
+/// A limit on the messages of one kind, such as blocks, that a pass of a loop serves before it checks its other inputs again.
 ///
-/// The limit is 128 messages or 250 µs, whichever comes first. A pass has one budget for blocks and one for ports, which together
-/// allow at most 256 messages or 500 µs. The clock is read before the second message and then less and less often, so a single
-/// message needs no reading of the clock, and slow handlers are detected soon.
+/// The limit is 128 messages or 250 µs, whichever comes first. Blocks and ports have separate budgets, which together allow at most
+/// 256 messages or 500 µs in a pass that does not sleep. After a sleep, the blocks get a new budget.
+///
+/// The clock is read before the second message, and then at intervals that grow to 32 messages. So a single message needs no
+/// reading of the clock, and slow handlers are detected soon.
 package struct Budget {
-    // These are computed, so that a forked child cannot hang when it reads them; see `Moment.never`.
+    // These constants are computed properties. A stored constant is initialized at its first use, and a child process that is
+    // forked at that moment would hang when it reads the constant; see `Moment.never`.
     static var messages: Int { 128 }
     static var nanoseconds: Int64 { 250_000 }
     private static var longestInterval: Int { 32 }
 
-    /// The number of messages that can be served before the budget is used up or must read the clock again.
+    /// The number of messages that can still be served before the next call of `look(_:)`.
     ///
-    /// The number counts down, so that most messages cost one comparison.
+    /// The number counts down, so most messages cost only one comparison.
     private var untilLook = 1
-    /// The number of messages that will have been served when `untilLook` reaches 0.
+    /// The number of messages that will have been served since the budget was made when `untilLook` reaches 0.
     private var servedAtLook = 1
     private var interval = 1
     private var deadline = Moment.never
 
-    /// True if no time is left.
+    /// True if the time limit was found to be over.
     private var isOverdue = false
 
     package init() {}
 
-    /// True if the budget refuses the next message, as far as is known without reading the clock.
+    /// True if the budget is known to refuse the next message.
+    ///
+    /// The property does not read the clock, so it can be false although the time limit is over.
     package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
-    /// Returns true if one more message can be served, and adds that message to the count.
+    /// Counts one more message, if the budget allows it.
+    ///
+    /// - Returns: False if the budget is spent, so the message must not be served now.
     @inline(__always)
     package mutating func spend(now: () -> Moment = Moment.now) -> Bool {
         if untilLook == 0 && !look(now) { return false }
@@ -34,7 +41,9 @@ package struct Budget {
         return true
     }
 
-    /// Returns true if the budget allows more messages; reads the clock unless the budget is known to be spent.
+    /// Returns true if the budget allows more messages.
+    ///
+    /// The method reads the clock, unless the budget is known to be spent.
     @inline(never)
     private mutating func look(_ now: () -> Moment) -> Bool {
         if isSpent { return false }

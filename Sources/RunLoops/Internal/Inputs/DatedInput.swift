@@ -1,10 +1,10 @@
-/// An input that is called at a date by its own timer.
+/// An input that has its own timer, and is notified when the date of that timer has passed.
 ///
-/// The timer is in the same modes as the input, calls no user code, and is not counted among the fired timers.
+/// The timer is in the same modes as the input. It calls no user code, and the loop does not count it among its fired timers.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol DatedInput: AnyObject {
-    /// Called when the date has passed and the loop runs in one of the timer's modes.
+    /// Called when the timer's date has passed and the loop runs in one of the timer's modes.
     func dateHasCome()
 
     /// Called when the timer has become invalid, because its loop has ended or the input has invalidated the timer.

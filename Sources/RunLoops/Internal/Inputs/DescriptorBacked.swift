@@ -1,7 +1,8 @@
-/// A source that loops serve through a hidden descriptor.
+/// A source that is implemented with a hidden file descriptor, which the loop watches.
 ///
-/// In a loop, a ``DescriptorSource`` represents this source, so modes, nested runs and the loop's end work as for every other
-/// descriptor. The two sources hold each other from the time this source is added until it leaves the loop.
+/// While this source is in a loop, a ``DescriptorSource`` represents it there. So modes, nested runs and the loop's end work as for
+/// every other descriptor. The two sources hold references to each other from the time this source is added until it leaves the
+/// loop.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol DescriptorBacked: AnyObject, CustomStringConvertible {
@@ -10,7 +11,7 @@ protocol DescriptorBacked: AnyObject, CustomStringConvertible {
     /// The descriptor source that represents this source in its loop; nil while this source is in no loop.
     var watch: DescriptorSource? { get set }
 
-    /// Makes the descriptor source that represents and holds this source.
+    /// Makes the descriptor source that represents this source and holds a reference to it.
     func makeWatch() -> DescriptorSource
 
     func invalidate()

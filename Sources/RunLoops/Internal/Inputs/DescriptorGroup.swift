@@ -1,16 +1,18 @@
-/// The descriptors of a library that a source watches, and their state in the kernel's set.
+/// The descriptors that a ``LibrarySource`` watches for its library, and their state in the kernel's epoll set.
 ///
 /// A group makes no system calls. It returns to its caller the changes to make in the set, records the kernel's answers, and
 /// interprets the kernel's reports.
 ///
-/// Each descriptor has a slot. The token in the kernel's set consists of the slot and the slot's generation, which counts how often
-/// the library has stopped watching the slot's descriptor. So a report's token shows whether the report is about the file that the
-/// library now watches. The descriptor's number alone does not show this: after the descriptor was closed, its number can belong to
-/// another file, and the kernel continues to report the closed descriptor while a copy of it is open.
+/// Each descriptor has a slot. The generation of a slot counts how often the library has stopped watching the slot's descriptor.
+/// The kernel's set stores a token with each descriptor, and returns the token in each report. The token consists of the slot and
+/// the slot's generation, so it shows whether the report is about the file that the library now watches.
+///
+/// The descriptor's number alone does not show this. After the descriptor was closed, its number can belong to another file, and
+/// the kernel continues to report the closed descriptor while a copy of it is open.
 struct DescriptorGroup {
     typealias Interest = DescriptorSource.Interest
 
-    /// A change to make in the kernel's set.
+    /// A change to make in the kernel's epoll set.
     struct Change: Hashable {
         /// The kinds of changes.
         enum Kind { case add, modify, remove }
@@ -19,19 +21,21 @@ struct DescriptorGroup {
         let descriptor: CInt
         let interest: Interest
         let token: UInt64
-        /// True if this change replaces an earlier change of another kind, which the kernel's answer has shown to be wrong.
+        /// True if this change is the second try: an addition after a failed modification, or a modification after a failed
+        /// addition.
         let isSecond: Bool
     }
 
     /// The kernel's answer to a change.
     enum Answer {
         case done
-        /// The set does not contain the descriptor's present file: the watched file was closed, and another file now has its
-        /// number.
+        /// The change failed, because the set does not contain the file that the descriptor now refers to.
+        ///
+        /// The watched file was closed, and another file now has its number.
         case notInSet
         case inSet
         case closed
-        /// The kernel cannot watch this kind of file, or has no room.
+        /// The kernel cannot watch this kind of file, or is out of resources.
         case refused
     }
 
@@ -41,13 +45,12 @@ struct DescriptorGroup {
         var descriptor: CInt
         var generation: UInt32 = 0
         var wanted: Interest = []
-        /// The interest in the kernel's set; empty if the set does not contain the descriptor.
+        /// The events for which the kernel's set watches the descriptor; empty if the set does not contain the descriptor.
         var known: Interest = []
-        /// The generation of the token in the kernel's set.
+        /// The generation in the token that the kernel's set stores with the descriptor.
         var knownGeneration: UInt32 = 0
         var isChanged = false
-        /// The state of the kernel's refusal to watch for the wanted interest: no refusal, not yet reported to the library, or
-        /// reported.
+        /// The kernel's refusal to watch the descriptor for `wanted`: none, not yet reported to the library, or reported.
         var refusal = Refusal.none
         /// True if the descriptor was in the previous set, and has not been added to the present set yet.
         var isRestored = false
@@ -58,10 +61,10 @@ struct DescriptorGroup {
     private var places: [CInt: Int] = [:]
     /// The slots with changes that have not yet been passed to the kernel.
     private var changed: [Int] = []
-    /// The slots of the descriptors that the kernel has refused to watch, while the refusal has not been reported to the library.
+    /// The slots with a refusal of the kernel that has not yet been reported to the library.
     private var refused: [Int] = []
 
-    /// The number of descriptors.
+    /// The number of descriptors in the group.
     ///
     /// This includes descriptors that the library has stopped watching, but that the kernel's set still contains.
     var count: Int { places.count }
@@ -69,14 +72,14 @@ struct DescriptorGroup {
     /// True if there are changes that have not yet been passed to the kernel.
     var hasChanges: Bool { !changed.isEmpty }
 
-    /// True if the kernel has refused descriptors, and ``takeRefused()`` has not returned all of them.
+    /// True if the kernel has refused to watch descriptors, and ``takeRefused()`` has not returned all of them yet.
     var hasRefused: Bool { !refused.isEmpty }
 
     // MARK: - The library's side
 
-    /// Records that the library wants to watch a descriptor for other events, or for no events.
+    /// Sets the events for which the library wants to watch a descriptor; an empty interest stops watching it.
     ///
-    /// - Returns: True if this is now the only change for the kernel. In that case the caller must schedule the changes.
+    /// - Returns: True if this change is now the only pending change. In that case the caller must schedule the pending changes.
     mutating func setInterest(_ interest: Interest, of descriptor: CInt) -> Bool {
         let slot: Int
         if let place = places[descriptor] {
@@ -156,17 +159,17 @@ struct DescriptorGroup {
 
     // MARK: - The kernel's reports
 
-    /// True if the kernel's set contains a token, as far as is known.
+    /// True if a report's token is the token that the kernel's set now stores with the descriptor, as far as is known.
     ///
-    /// A report with any other token is about a descriptor that was closed while a copy of it was open. The kernel has no call that
-    /// removes such a descriptor from the set.
+    /// A report with any other token is about a descriptor that was closed while a copy of it was open. Such a descriptor stays in
+    /// the set, and the kernel has no call that removes it.
     func isKnown(_ token: UInt64) -> Bool {
         let slot = DescriptorGroup.slot(of: token)
         guard slot < slots.count else { return false }
         return !slots[slot].known.isEmpty && slots[slot].knownGeneration == UInt32(token >> 32)
     }
 
-    /// The descriptor of a token, and its interest; nil if the library has stopped watching the descriptor.
+    /// The descriptor to which a token belongs, with the events that the library wants; nil if the library has stopped watching it.
     func descriptor(of token: UInt64) -> (descriptor: CInt, interest: Interest)? {
         let slot = DescriptorGroup.slot(of: token)
         guard slot < slots.count, slots[slot].generation == UInt32(token >> 32), !slots[slot].wanted.isEmpty
@@ -209,7 +212,7 @@ struct DescriptorGroup {
         return slot
     }
 
-    /// Frees a slot, but keeps its generation.
+    /// Frees a slot for another descriptor, but keeps the slot's generation, so that old tokens stay invalid.
     private mutating func release(_ slot: Int) {
         places[slots[slot].descriptor] = nil
         let generation = slots[slot].generation

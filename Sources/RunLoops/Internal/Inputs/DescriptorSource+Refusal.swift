@@ -1,9 +1,9 @@
 extension DescriptorSource {
-    /// The state of the kernel's refusal to resume watching a descriptor.
+    /// The kernel's refusal to resume watching a descriptor: none, not yet reported to the source's owner, or reported.
     enum Refusal: Hashable {
-        /// The kernel has not refused.
+        /// The kernel has not refused to watch the descriptor.
         case none
-        /// The kernel has refused with this error, and the refusal has not been reported to the source's owner.
+        /// The kernel has refused with this error, and the refusal has not yet been reported to the source's owner.
         case untold(SystemError)
         /// The kernel has refused, and the refusal has been reported to the source's owner.
         case told
@@ -11,8 +11,8 @@ extension DescriptorSource {
 
     /// Records that the kernel has refused to resume watching the descriptor, for example after a run in another mode.
     ///
-    /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors, and not
-    /// immediately, because it can be iterating over all sources now.
+    /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors. It does not report
+    /// the refusal immediately, because it can be iterating over all sources now.
     func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
         list.wasRefused()
         if watch.refusal != .none { return }
@@ -22,7 +22,9 @@ extension DescriptorSource {
         list.append(ready: self)
     }
 
-    /// Reports a refusal to the source's owner, and records the report.
+    /// Reports a refusal of the kernel to the source's owner, and records that it was reported.
+    ///
+    /// If the owner has set no `onWatchRefused` handler, a diagnostic message is written instead.
     func tellRefusal(_ error: SystemError, by handlers: HandlerCaller) {
         watch.refusal = .told
         guard let onWatchRefused else {

@@ -1,15 +1,16 @@
 internal import CLibEvent
 internal import Glibc
 
-// The kernel's reports, and the cases in which the loop polls the descriptor again.
+// The kernel's reports that a descriptor is ready, and the cases in which the loop polls the descriptor again.
 
 extension DescriptorSource {
     /// The readiness to report to the handler.
     ///
-    /// Usually this is the readiness that the kernel has reported in this pass, which costs no system call. The loop polls the
-    /// descriptor again in three cases: the loop has polled the kernel since the report, for example in a run inside a handler;
-    /// other sources of the loop watch the descriptor, so their handlers can have read from it; or libevent's report can mean an
-    /// error or a hang-up.
+    /// Usually this is the readiness that the kernel has reported in this pass, which costs no system call. In three cases the loop
+    /// polls the descriptor again instead:
+    /// - The loop has polled the kernel since the report, for example in a run inside a handler.
+    /// - Other sources of the loop watch the same descriptor, so their handlers can have read from it.
+    /// - libevent's report is ambiguous, because it can also mean an error or a hang-up.
     func readiness(in list: LoopDescriptors) -> Readiness {
         if watch.asks == list.poller.asks, !list.isShared(descriptor),
             let reported = Readiness(libevent: watch.events, for: interest)
@@ -23,10 +24,10 @@ extension DescriptorSource {
         return readiness
     }
 
-    /// Ends the program if the descriptor was closed, or its number belongs to another file.
+    /// At some of the kernel's reports, checks the descriptor, and ends the program if it no longer refers to the same file.
     ///
-    /// The kernel continues to report a closed descriptor while a copy of it is open. The check takes a system call, so it is made
-    /// only at the first report and at some later reports.
+    /// The check is necessary because the kernel continues to report a closed descriptor while a copy of it is open. The check
+    /// takes a system call, so it is made only at the first report and then at one report in 32.
     func checkSometimes(in list: LoopDescriptors) {
         if watch.reportsUntilCheck > 0 {
             watch.reportsUntilCheck -= 1
@@ -36,7 +37,7 @@ extension DescriptorSource {
         if !list.stillHolds(descriptor) { endForClosedDescriptor() }
     }
 
-    /// The number of reports of a descriptor between two checks.
+    /// The number of reports that ``checkSometimes(in:)`` skips between two checks of a descriptor.
     static var reportsBetweenChecks: Int { 31 }
 
     /// Polls the kernel for the present readiness of the descriptor.
@@ -64,8 +65,8 @@ extension DescriptorSource.Readiness {
     /// is readable and writable.
     ///
     /// - Parameters:
-    ///   - events: The report.
-    ///   - interest: The interest of the descriptor's only source.
+    ///   - events: libevent's report, which combines `EV_READ`, `EV_WRITE` and `EV_CLOSED`.
+    ///   - interest: The interest of the only source in the loop that watches the descriptor.
     init?(libevent events: CInt, for interest: DescriptorSource.Interest) {
         let parts = events & (EV_READ | EV_WRITE | EV_CLOSED)
         if parts == 0 || parts == EV_READ | EV_WRITE { return nil }

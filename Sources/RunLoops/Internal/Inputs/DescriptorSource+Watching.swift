@@ -2,12 +2,13 @@ internal import CLibEvent
 internal import Glibc
 
 extension DescriptorSource {
-    /// The mutable state, stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the
-    /// reason.
+    /// The mutable state of a descriptor source.
+    ///
+    /// The state is stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the reason.
     struct State: ~Copyable {
         var membership = Membership()
         var watch = Watch()
-        /// The interest that the user has set; it is possible that the loop has not passed it to the kernel yet.
+        /// The interest that the user has set, which the loop has not necessarily passed to the kernel yet.
         var interest: Interest
 
         init(_ interest: Interest) { self.interest = interest }
@@ -30,28 +31,28 @@ extension DescriptorSource {
         var list: LoopDescriptors?
         /// The event with which libevent watches the descriptor; nil while the source is in no loop.
         var event: Event?
-        /// The event that keeps the descriptor of an epoll set in the kernel's set while other modes run; nil for all other
-        /// descriptors.
+        /// A second event, for a descriptor that is itself an epoll set; nil for all other descriptors.
         ///
-        /// This event waits for a readiness that an epoll set never reports. Without the event, the epoll set would leave the
-        /// kernel's set and be added again later. The kernel then checks each member of the epoll set, which took 264 µs with 9,000
-        /// members. Watching an epoll set again, for reading, took 0.24 µs while it was still in the kernel's set.
+        /// While the loop runs in modes that do not contain the source, this event keeps the descriptor in the kernel's set. It
+        /// waits for a readiness that an epoll set never reports. Without it, the descriptor would leave the kernel's set and be
+        /// added again later. At each addition of an epoll set, the kernel checks every member of that set, which took 264 µs with
+        /// 9,000 members. Watching an epoll set again, for reading, took 0.24 µs while it was still in the kernel's set.
         var place: Event?
         /// The interest that `event` was made for.
         var interest = Interest()
         /// True if the source is in the loop's list of changes that have not yet been passed to the kernel.
         var isChanged = false
-        /// True while `event` is being watched.
+        /// True while libevent watches `event`.
         var isOn = false
         /// True if the source is in the loop's list of ready descriptors.
         var isReady = false
-        /// True while the handler is on the stack.
+        /// True while the source's handler is on the stack.
         var isServing = false
         /// True if the kernel has reported the descriptor again while the handler was on the stack.
         var becameReadyMeanwhile = false
-        /// The events that libevent has reported; 0 if the source was queued after its handler had returned, without a report.
+        /// The events of libevent's last report; 0 if the source was queued after its handler had returned, without a report.
         var events: CInt = 0
-        /// The value of ``Poller/asks`` when `events` was stored.
+        /// The number of times that the loop had polled the kernel when `events` was stored; see ``Poller/asks``.
         var asks: UInt64 = 0
         /// The number of further reports before the loop checks again that the descriptor still refers to the same file.
         var reportsUntilCheck = 0
@@ -96,7 +97,7 @@ extension DescriptorSource: LoopInput {
         poller.watchCount += 1
     }
 
-    /// Sets up an unwatched event for the descriptor and its interest.
+    /// Sets up an event, which is not watched yet, for the source's descriptor and interest.
     private func prepare(_ event: inout Event, _ poller: Poller) {
         var flags = trigger == .edge ? EV_ET : 0
         if interest.contains(.read) { flags |= EV_READ | EV_CLOSED }
@@ -128,13 +129,15 @@ extension DescriptorSource: LoopInput {
         if loop.hasEnded { invalidate() }
     }
 
-    /// Updates the kernel's set after this source has joined or left a mode.
+    /// Starts or stops watching the descriptor, after this source has joined or left a mode.
     func update() {
         guard let list = watch.list, let mode = list.watchedMode else { return }
         setWanted(membership.contains(mode), in: list)
     }
 
-    /// Watches the descriptor if `wanted` is true, that is, if this source is in the watched mode; otherwise stops watching.
+    /// Starts or stops watching the descriptor.
+    ///
+    /// The caller sets `wanted` to true if this source is in the mode whose descriptors the kernel watches.
     func setWanted(_ wanted: Bool, in list: LoopDescriptors) {
         // If the kernel reports a level-triggered descriptor while its handler is on the stack, watching pauses until the handler
         // has returned. Otherwise the kernel would report the descriptor endlessly.
@@ -156,14 +159,14 @@ extension DescriptorSource: LoopInput {
         list.poller.watchCount += wanted ? 1 : -1
     }
 
-    /// Adds the source to the loop's list of changes to pass to the kernel.
+    /// Records that the source's interest has changed, so that the loop passes the change to the kernel before it next polls.
     func interestDidChange() {
         guard let list = watch.list, !watch.isChanged else { return }
         watch.isChanged = true
         list.noteChange(of: self)
     }
 
-    /// Makes the kernel watch the descriptor for its current interest.
+    /// Makes the kernel watch the descriptor for the source's present interest.
     ///
     /// The new event is added before the old event is removed, so that one system call is enough in most cases.
     func makeChange(in list: LoopDescriptors) {
@@ -188,9 +191,9 @@ extension DescriptorSource: LoopInput {
         wasRefused(refusal, in: list)
     }
 
-    /// Records that the kernel has reported the descriptor.
+    /// Records a report of the kernel that the descriptor is ready, and queues the source to be served.
     ///
-    /// This is called inside libevent, so it only records the report.
+    /// This is called inside libevent, so it calls no handler.
     ///
     /// - Parameter events: libevent's report; 0 to queue the source without a report.
     private func noteReady(_ events: CInt) {

@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import Glibc
 
 extension EpollSet {
-    /// Makes a change that a descriptor group has returned.
+    /// Makes, in this epoll set, a change that a ``DescriptorGroup`` has returned.
     ///
     /// - Returns: The kernel's answer.
     func make(_ change: DescriptorGroup.Change) -> DescriptorGroup.Answer {
@@ -31,7 +31,7 @@ extension EpollSet.Interest {
         if interest.contains(.write) { insert(.writing) }
     }
 
-    /// The part of this readiness that an interest covers, together with any hang-up or error.
+    /// Converts events of epoll to the readiness that an interest asks for, together with any hang-up or error.
     func readiness(of interest: DescriptorSource.Interest) -> DescriptorSource.Readiness {
         var readiness: DescriptorSource.Readiness = []
         if rawValue & EPOLLIN.rawValue != 0 && interest.contains(.read) { readiness.insert(.readable) }

@@ -12,7 +12,9 @@ enum FireGrid {
         return now.advanced(by: -Int64(sinceLast(date, interval, now).remainder))
     }
 
-    /// Returns the first date on the grid after `now`, and the number of skipped dates before that date.
+    /// Returns the date of a repeating timer's next fire, and the number of dates that the timer skips.
+    ///
+    /// The next date is the first date on the grid that is after both `date` and `now`.
     ///
     /// - Parameters:
     ///   - date: The date on the grid for which the timer has just fired.

@@ -1,24 +1,25 @@
-// Calls that the flight recorder records.
+// Calls of handlers that the flight recorder records.
 
 extension HandlerCaller {
-    /// The maximum number of message handlers that a loop records one by one in each window of time.
+    /// The maximum number of message handlers that a loop records individually in each time window.
     ///
     /// Recording a handler takes one or two readings of the clock, at most some 40 ns in all. So a loop that is busy with short
     /// handlers spends at most a hundredth of its time on the recorder.
     private static let mostInWindow = 8
-    /// The length, in microseconds, of a window of time in which at most ``mostInWindow`` handlers are recorded.
+    /// The length of a time window, in microseconds; at most ``mostInWindow`` handlers are recorded individually in each window.
     private static let window: UInt64 = 50
-    /// The number of message handlers that a loop calls without reading the clock, after it has found a window full.
+    /// The number of message handlers that a loop calls without reading the clock, after it has found the time window full.
     ///
-    /// Otherwise a busy loop would read the clock in each pass, only to find that the window is not over.
+    /// Without this pause, a busy loop would read the clock in each pass, only to find that the window is not over.
     private static let sparedLooks = 3
-    /// The total time, in microseconds, above which the handlers that were not recorded one by one are recorded as one event.
+    /// The time, in microseconds, that unrecorded handlers can take together before they are recorded as one event.
     private static let longestGap: UInt64 = 500
 
-    /// Calls user code, and records the call.
+    /// Calls a handler, and records the call in the flight recorder.
     ///
-    /// Message handlers beyond the limit of a window are not recorded one by one. The loop measures the total time of these handlers
-    /// in its next step that serves messages, or before it sleeps. If that time is long, the loop records them as one event.
+    /// In each time window, at most ``mostInWindow`` message handlers are recorded individually. The loop measures the total time
+    /// of the other handlers in its next step that serves messages, or before it sleeps. If that time is longer than
+    /// ``longestGap``, the loop records these handlers as one event.
     @inline(never)
     func callRecorded(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
@@ -62,7 +63,9 @@ extension HandlerCaller {
         followsHandler = true
     }
 
-    /// Records that the loop is about to sleep.
+    /// Records in the flight recorder that the loop is about to sleep.
+    ///
+    /// - Returns: The slice of time that begins now, for ``endSleep(_:_:)``; nil if the thread is not recorded.
     func beginSleep() -> Recorder.Slice? {
         guard let ring = Recorder.ring else { return nil }
         let ticks = ring.ticks
@@ -71,7 +74,7 @@ extension HandlerCaller {
         return Recorder.begin(.sleep, in: ring, at: ticks, place: 0)
     }
 
-    /// Records that the loop is awake.
+    /// Records in the flight recorder that the loop has woken.
     func endSleep(_ sleep: Recorder.Slice?, _ causes: WakeCauses) {
         guard let end = Recorder.end(sleep, number: Int(causes.rawValue)) else { return }
         Recorder.ring?.own.lastLook = end
@@ -89,9 +92,9 @@ extension HandlerCaller {
     /// of the clock.
     ///
     /// - Parameters:
-    ///   - ring: The thread's ring.
-    ///   - ticks: The time.
-    ///   - messages: The number of messages that the loop has served.
+    ///   - ring: The thread's ring of recorded events.
+    ///   - ticks: The present reading of the clock.
+    ///   - messages: The number of messages that the loop has served since it was made.
     @inline(__always)
     private func noteGap(_ ring: EventRing, _ ticks: UInt64, messages: Int) {
         let before = ring.own.lastLook
@@ -115,9 +118,9 @@ extension HandlerCaller {
         ring.own.looksToSpare = 0
     }
 
-    /// Counts a handler that is about to be recorded.
+    /// Counts a handler that is about to be recorded in the current time window, or in a new window if that window is over.
     ///
-    /// - Returns: False if the window already has its maximum number of handlers.
+    /// - Returns: False if ``mostInWindow`` handlers were already recorded in the window.
     @inline(__always)
     private func takePlaceInWindow(_ ring: EventRing, _ ticks: UInt64) -> Bool {
         if ticks &- ring.own.window >= HandlerCaller.window * ring.microsecond {

@@ -1,32 +1,35 @@
-/// Calls user code for one loop, and times, watches or records the calls if the program has asked for it.
+/// Calls the handlers of one loop, and times, watches or records the calls if the program has asked for it.
 ///
-/// This object stores the program's choice. The record of a watched call belongs to the ``LoopHandle``, because other threads read
-/// the record. The ring of recorded calls belongs to the thread.
+/// Timing finds the ``RunLoop/Statistics/longestHandler``, watching is for a ``RunLoopWatchdog``, and recording is for the
+/// ``FlightRecorder``.
+///
+/// The record of a watched call belongs to the ``LoopHandle``, because other threads read the record. The ring of recorded calls
+/// belongs to the thread.
 ///
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
     let handle: LoopHandle
-    /// The loop's timers, which provide, for the record of a call, the date of the next fire.
+    /// The loop's timers; the record of a watched call contains the date of their next fire.
     private let timers: LoopTimers
 
-    /// True if handlers were to be timed, watched or recorded at the last call of ``lookAgain()``.
+    /// True if handlers are timed, watched or recorded, as found by the last call of ``lookAgain()``.
     var notes = false
     /// True if handlers of messages are timed, watched or recorded.
     ///
-    /// The recorder sets this to false for the rest of a step if there are too many messages to record each handler.
+    /// The recorder sets this to false for the rest of a step of the pass if there are too many messages to record each handler.
     var notesMessages = false
-    /// True if a recorded handler has just returned, and since then the loop has done nothing that takes long.
+    /// True if a recorded handler has just returned, and the loop has done nothing since then that takes long.
     ///
-    /// The recorder then takes the end of that handler as the beginning of the next message's handler. So it reads the clock only
-    /// once for each handler.
+    /// In that case the recorder takes the end of that handler as the beginning of the next message's handler. So it reads the
+    /// clock only once for each handler.
     var followsHandler = false
 
-    /// True while a period of busy time is counted.
+    /// True while the passing time is counted as busy time of the loop.
     ///
-    /// The period lasts until the loop waits, even if ``notes`` becomes false earlier.
+    /// This lasts until the loop waits, even if ``notes`` becomes false earlier.
     private var isCountedAsBusy = false
 
-    /// True if handlers are timed.
+    /// True if the program has asked the loop to time its handlers.
     var measures = false {
         didSet {
             handle.handlers.setTimed(measures)
@@ -77,10 +80,10 @@ final class HandlerCaller {
         handle.counters.busyTime.end(at: Moment.now())
     }
 
-    /// Calls user code, and times, watches or records the call if the program has asked for it.
+    /// Calls a handler, and times, watches or records the call if the program has asked for it.
     ///
     /// - Parameters:
-    ///   - origin: The place where the user made the handler.
+    ///   - origin: The source location at which the handler was made.
     ///   - kind: The kind of the handler.
     ///   - handler: The handler.
     @inline(__always)
@@ -98,7 +101,7 @@ final class HandlerCaller {
     /// Calls the handler of a message.
     ///
     /// - Parameters:
-    ///   - origin: The place where the user made the handler or sent the message.
+    ///   - origin: The source location at which the handler was made or the message was sent.
     ///   - kind: The kind of the handler.
     ///   - node: The node that carries the message.
     ///   - waiting: The number of messages that wait in the same port, including this message.
@@ -119,7 +122,7 @@ final class HandlerCaller {
     /// Calls the handler of a timer.
     ///
     /// - Parameters:
-    ///   - origin: The place where the user made the timer.
+    ///   - origin: The source location at which the timer was made.
     ///   - due: The date of the planned fire; nil for a call of `fire()`.
     ///   - handler: The handler.
     @inline(__always)
@@ -143,7 +146,7 @@ final class HandlerCaller {
         }
     }
 
-    /// Calls user code, and times or watches the call if the program has asked for it.
+    /// Calls a handler, and times or watches the call if the program has asked for it.
     func callWatched(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, _ handler: () -> Void
     ) {
@@ -163,7 +166,7 @@ final class HandlerCaller {
         }
     }
 
-    /// Records that a run begins.
+    /// Records that a run of the loop begins.
     ///
     /// If the run begins inside a handler, the handler does not count as blocking the loop during the run.
     func pause() -> HandlerRecord.Paused { handle.handlers.pause() }

@@ -1,9 +1,11 @@
-/// A heap of slots by date, in which a slot is found, moved and removed in O(log *n*).
+/// A priority queue of slots, ordered by date, that adds or removes any slot in O(log *n*).
 ///
-/// Each node has four children, so the heap has half the levels of a binary heap, and the children of a node are next to each other
-/// in memory. A comparison of keys compares two integers, and calls no closure.
+/// A slot is an index into an array of the caller.
+///
+/// Each node of the heap has four children. So the heap has half the levels of a binary heap, and the children of a node are next
+/// to each other in memory. A comparison of keys compares two integers, and calls no closure.
 struct IndexedHeap {
-    /// The order of the heap: by date, and for equal dates by order of arrival.
+    /// The sort key of a slot: its date, and its sequence number to order slots with equal dates.
     struct Key: Comparable {
         var date: Moment
         var sequence: UInt64
@@ -19,7 +21,7 @@ struct IndexedHeap {
     }
 
     private var entries: [Entry] = []
-    /// The position of each slot's entry; −1 for a slot that is not in the heap.
+    /// For each slot, the position of its entry in `entries`; −1 for a slot that is not in the heap.
     private var positions: [Int] = []
 
     private static let arity = 4

@@ -1,8 +1,8 @@
-/// An input whose changes are passed to the kernel before the loop next polls the kernel.
+/// An input that delays its changes of the kernel's set of descriptors until the loop is about to poll the kernel.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol KernelChanging: AnyObject {
-    /// Makes the recorded changes in the kernel's set.
+    /// Makes the delayed changes in the kernel's set.
     ///
     /// This calls no user code.
     func makeChange(in list: LoopDescriptors)

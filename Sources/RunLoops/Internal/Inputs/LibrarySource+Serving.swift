@@ -2,17 +2,21 @@ internal import CLibEvent
 internal import DequeModule
 
 extension LibrarySource {
-    /// The mutable state, stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the
-    /// reason.
+    /// The mutable state of a library source.
+    ///
+    /// The state is stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the reason.
     struct State: ~Copyable {
         /// True until the source is invalidated.
         var isValid = true
-        /// The kernel's set; nil after the source was invalidated, and while the kernel refuses a new set.
+        /// The epoll set with the library's descriptors; nil after the source was invalidated, and while the kernel refuses a new
+        /// set.
         var set: EpollSet?
-        /// The descriptor source with which the loop watches the set, in the modes of `timer`; nil before the library source joins
-        /// its first loop, and while `set` is nil.
+        /// The descriptor source with which the loop watches `set`; nil before the library source joins its first loop, and while
+        /// `set` is nil.
+        ///
+        /// The descriptor source is in the same modes as `timer`.
         var watch: DescriptorSource?
-        /// The timer that keeps the deadline and the modes of the source; nil before the source joins its first loop.
+        /// The timer for the source's deadline, which is in the source's modes; nil before the source joins its first loop.
         var timer: Timer?
         /// The descriptor sources of the loop; nil while the source is in no loop.
         var list: LoopDescriptors?
@@ -20,23 +24,25 @@ extension LibrarySource {
         var hold: LibrarySource?
 
         var group = DescriptorGroup()
-        /// The reports that remain to be taken; used only while the source is being served.
+        /// The kernel's reports that the library has not taken yet; used only while the source is being served.
         var reports: Deque<EpollSet.Report> = []
-        /// The number of reports that the service can still take.
+        /// The number of reports that the present call of the `service` closure can still take.
         var reportsLeft = 0
 
         var deadline: ContinuousClock.Instant?
-        /// True if the deadline has passed and the service has not been called since.
+        /// True if the deadline has passed and the `service` closure has not been called since.
         var isDue = false
         var deadlineHasPassed = false
         var keepsModesAlive = true
-        /// True while the service is on the stack.
+        /// True while the `service` closure is on the stack.
         var isServing = false
-        /// True if the source is in the loop's list of changes.
+        /// True if the source is in the loop's list of inputs with changes for the kernel.
         var isChanged = false
-        /// True if the set has reported a descriptor that was closed, or the kernel has refused a new set.
+        /// True if the epoll set must be replaced.
+        ///
+        /// This is the case if the set has reported a descriptor that was closed, or if the kernel has refused to make a new set.
         var needsNewSet = false
-        /// The moment at which the loop tries again to make a new set; `never` if no set was refused.
+        /// The moment at which the loop tries again to make a new epoll set; `never` if no retry is planned.
         var retry = Moment.never
         var pause = ExponentialBackoff.rewatching
     }
@@ -113,11 +119,11 @@ extension LibrarySource {
 
     /// Ends the program if the source is in the loop of another thread.
     func requireOwnThread(_ member: StaticString) {
-        // This is read for each change of an interest. Reading `loop` would take two checks of exclusivity.
+        // Each change of an interest calls this method. Reading `loop` instead would take two checks of exclusivity.
         _ = state.value.list?.members.requireCurrent(member)
     }
 
-    /// Schedules the library's changes to be made before the loop next polls the kernel.
+    /// Schedules the library's changes, so that the loop passes them to the kernel before it next polls.
     func noteChange() {
         guard !state.value.isChanged, let list = state.value.list else { return }
         state.value.isChanged = true
@@ -150,9 +156,9 @@ extension LibrarySource {
 
     // MARK: - Serving
 
-    /// Calls the service if there are reports or refusals, or the deadline has passed.
+    /// Calls the `service` closure if the kernel has reported or refused a descriptor, or the deadline has passed.
     ///
-    /// - Returns: False if there was no reason to call the service, or the service is already on the stack.
+    /// - Returns: False if there was no reason to call the closure, or the closure is already on the stack.
     private func serve() -> Bool {
         if state.value.isServing { return false }
         fetch()
@@ -174,10 +180,10 @@ extension LibrarySource {
         return true
     }
 
-    /// The maximum number of reports that one call of the service can take.
+    /// The maximum number of reports that one call of the `service` closure can take.
     private static var mostReports: Int { 64 }
 
-    /// Fetches the present readiness from the kernel.
+    /// Fetches the kernel's reports, and schedules a new epoll set if a report is about a descriptor that was closed.
     private func fetch() {
         state.value.set?.report(to: &state.value.reports)
         for report in state.value.reports where !state.value.group.isKnown(report.token) {
@@ -228,9 +234,9 @@ extension LibrarySource: DatedInput {
 extension LibrarySource: KernelChanging {
     func makeChange(in list: LoopDescriptors) {
         state.value.isChanged = false
-        // The set is not renewed while the service is on the stack. If the kernel reports `watch` while `watch` is being served,
-        // the loop pauses it. The loop would not pause the descriptor source of a new set, so the kernel would report that source
-        // endlessly.
+        // The set is not replaced while the `service` closure is on the stack. If the kernel reports `watch` during that call, the
+        // loop stops watching it until the call has returned. The loop would not do this for the descriptor source of a new set, so
+        // the kernel would report that source endlessly.
         if state.value.needsNewSet && state.value.retry == .never && !state.value.isServing {
             renewSet(in: list)
         }
@@ -247,10 +253,10 @@ extension LibrarySource: KernelChanging {
         }
     }
 
-    /// Closes the set, and makes a new set that contains all descriptors.
+    /// Closes the epoll set, and makes a new set to which all descriptors are then added.
     ///
-    /// The old set is closed first, so that its descriptor is free for the new set. If the kernel still refuses the new set, the
-    /// loop tries again after a pause. No readiness is lost, because the new set reports every ready descriptor.
+    /// The old set is closed first, so that its descriptor is free for the new set. If the kernel refuses the new set, the loop
+    /// tries again after a pause. No readiness is lost, because the new set reports every ready descriptor.
     private func renewSet(in list: LoopDescriptors) {
         guard let timer = state.value.timer else { return }
         let watch = state.value.watch

@@ -3,7 +3,7 @@
 /// The handler stays with its loop, so it can hold objects that are confined to the loop's thread. Other threads hold only the
 /// handler's identifier.
 package struct LoopCallback: Sendable {
-    /// The loop.
+    /// The loop that calls the handler.
     ///
     /// The reference is weak, so that it does not keep the loop, with its handlers, alive after the loop's thread has ended.
     private let loop: WeakReference
@@ -37,7 +37,7 @@ package struct LoopCallback: Sendable {
         loop.companion(ObjectIdentifier(Handlers.self)) { Handlers() }
     }
 
-    /// The handlers of one loop.
+    /// The handlers of one loop that wait to be called.
     ///
     /// Only the loop's thread may use this object.
     private final class Handlers {
@@ -56,7 +56,7 @@ package struct LoopCallback: Sendable {
 
 /// The callbacks for one event, such as the end of a port.
 ///
-/// Some of their loops can be destroyed before the event.
+/// A callback can outlive its loop: the loop can be destroyed before the event.
 package struct LoopCallbacks: Sendable {
     private var callbacks: [LoopCallback] = []
     /// The number of callbacks at which ``add(_:)`` removes the callbacks of destroyed loops before it adds the new callback.

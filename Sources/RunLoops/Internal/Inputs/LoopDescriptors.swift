@@ -14,14 +14,15 @@ final class LoopDescriptors {
     private var sources: [DescriptorSource] = []
     /// The table of the watched descriptors.
     ///
-    /// It is stored without exclusivity checks because each report reads it; see ``ExclusivityUnchecked``.
+    /// The table is stored without exclusivity checks because the loop reads it for each report of the kernel; see
+    /// ``ExclusivityUnchecked``.
     private let files = ExclusivityUnchecked(WatchedDescriptors())
-    /// The retries after the kernel has refused to watch descriptors.
+    /// The schedule of the retries after the kernel has refused to watch descriptors.
     ///
-    /// They are stored without exclusivity checks because they are read before each sleep; see ``ExclusivityUnchecked``.
+    /// The schedule is stored without exclusivity checks because the loop reads it before each sleep; see ``ExclusivityUnchecked``.
     private let retry = ExclusivityUnchecked(WatchRetry())
 
-    /// The mode whose descriptors the kernel watches; nil if the loop must update the kernel's set.
+    /// The mode whose descriptors the kernel watches; nil if the loop must check all sources before it next polls the kernel.
     private(set) var watchedMode: RunLoop.Mode? { didSet { modeDidChange() } }
 
     /// True if the kernel watches the descriptors of the current mode, and all changes have been passed to the kernel.
@@ -35,7 +36,7 @@ final class LoopDescriptors {
     /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let changed = ExclusivityUnchecked([any KernelChanging]())
 
-    /// A spare event that no source uses; nil before the loop has its first source.
+    /// A libevent event for the next source that changes its interest; nil before the loop has its first source.
     private var spareEvent: Event?
 
     /// The sources that have become ready and have not been served.
@@ -90,7 +91,7 @@ final class LoopDescriptors {
     /// Makes the next ``watch()`` check all sources, because the common modes have changed or the kernel has refused a descriptor.
     func lookAgain() { watchedMode = nil }
 
-    /// Calls the handlers of the descriptors that were ready when the step began.
+    /// Calls the handlers of the sources that are ready when this step of the pass begins.
     ///
     /// - Returns: True if a handler had an event to serve.
     @inline(__always)
@@ -131,11 +132,11 @@ final class LoopDescriptors {
 
     // MARK: - The source's side
 
-    /// Adds a source whose event is about to be made.
+    /// Adds a source to the list, and makes the kernel watch its descriptor.
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - startWatching: Makes the kernel watch the source.
+    ///   - startWatching: Makes the source's libevent event, and makes the kernel watch the descriptor.
     /// - Throws: `SystemError` if the kernel refuses. In that case the source is not added.
     func append(
         _ source: DescriptorSource, startWatching: () throws(SystemError) -> Void
@@ -161,7 +162,7 @@ final class LoopDescriptors {
         sources.append(source)
     }
 
-    /// Removes a source that has left its last mode and whose event was freed.
+    /// Removes a source from the list, after it has left its last mode and its event was freed.
     ///
     /// - Returns: False if the source's descriptor had already been closed.
     func remove(_ source: DescriptorSource) -> Bool {
@@ -183,16 +184,18 @@ final class LoopDescriptors {
     /// True if a descriptor still refers to the same file as when its source joined the loop.
     func stillHolds(_ descriptor: CInt) -> Bool { files.value.holds(descriptor) }
 
-    /// Records that an input has a change that has not yet been passed to the kernel.
+    /// Adds an input to the list of inputs with changes that must be passed to the kernel before the loop next polls it.
     func noteChange(of input: any KernelChanging) {
         changed.value.append(input)
         isUpToDate = false
     }
 
-    /// Removes the change of an input that leaves the loop.
+    /// Removes an input that leaves the loop from the list of inputs with changes for the kernel.
     func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
 
-    /// Removes and returns the spare event, for a source that then returns its previous event with ``keepSpareEvent(_:)``.
+    /// Removes and returns the spare event.
+    ///
+    /// The caller is a source that changes its interest. It then gives back its previous event, with ``keepSpareEvent(_:)``.
     func takeSpareEvent() -> Event {
         guard let event = spareEvent.take() else {
             preconditionFailure("a loop with a source has a spare event")
@@ -209,9 +212,9 @@ final class LoopDescriptors {
     /// Appends a source to the list of ready sources.
     func append(ready source: DescriptorSource) { ready.value.append(source) }
 
-    /// Returns true if the current check of all sources also retries the sources that the kernel has refused to watch.
+    /// Returns true if the caller must try again now to watch a descriptor that the kernel has refused to watch.
     ///
-    /// If the method returns false, it has recorded that the caller skips a refused source.
+    /// If the method returns false, it has recorded that the descriptor stays unwatched for now.
     func retriesNow() -> Bool {
         if retry.value.isDue { return true }
         retry.value.leaveOut()

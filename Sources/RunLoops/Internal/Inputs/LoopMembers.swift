@@ -11,7 +11,7 @@ final class LoopMembers {
     /// All inputs, in no particular order.
     private(set) var inputs: [any LoopInput] = []
 
-    /// The modes that hold an input, and the common modes.
+    /// The table of the modes that are common, are running, or contain an input that keeps them alive.
     ///
     /// The table is stored without the exclusivity checks of class properties; see ``ExclusivityUnchecked`` for the reason.
     private let table = ExclusivityUnchecked(ModeTable())
@@ -27,7 +27,7 @@ final class LoopMembers {
     /// Each pass reads this twice, so the property is computed without comparing the names of modes.
     var modeIsAlive: Bool { @inline(__always) get { modes.runningIsAlive } }
 
-    /// True after the thread has begun to end.
+    /// True after the loop's thread has begun to end.
     ///
     /// The loop then accepts no inputs.
     private(set) var hasEnded = false
@@ -39,16 +39,16 @@ final class LoopMembers {
 
     // MARK: - Modes
 
-    /// The modes that hold an input, and the common modes.
+    /// The modes that are common, are running, or contain an input that keeps them alive.
     var modes: ModeTable {
         @inline(__always) _read { yield table.value }
     }
 
-    /// Sets the current mode, which is nil between runs.
+    /// Sets the current mode when a run begins or returns; nil if no run is left.
     ///
     /// - Returns: True if the current mode has changed.
     func run(in mode: RunLoop.Mode?) -> Bool {
-        // This is necessary even when an outer run's mode becomes current again, because an inner run can have made that mode
+        // The table is updated even when an outer run's mode becomes current again, because an inner run can have made that mode
         // common.
         table.value.run(in: mode)
         modeIsCommon = mode.map { modes.isCommon($0) } ?? false
@@ -67,7 +67,7 @@ final class LoopMembers {
         return true
     }
 
-    /// Keeps a mode alive permanently, like an input in the mode.
+    /// Keeps a mode alive permanently, as if it always contained an input.
     func keepAlive(_ mode: RunLoop.Mode) { table.value.countInput(in: mode, by: 1) }
 
     // MARK: - Inputs
@@ -98,7 +98,7 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
-    /// Updates the counts of live inputs in all modes of an input, after the input's `keepsModeAlive` has changed.
+    /// Corrects the number of inputs that keep each mode of an input alive, after the input's `keepsModeAlive` has changed.
     func countAgain(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes {

@@ -1,7 +1,7 @@
 /// The observers of one loop.
 ///
-/// This object owns the list of observers. At each moment of the pass, it calls the observers of the current mode that observe that
-/// moment.
+/// This object owns the list of observers. At each ``RunLoop/Activity``, it calls the observers that want this activity and are in
+/// the current mode.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopObservers {
@@ -13,10 +13,10 @@ final class LoopObservers {
 
     init(_ members: LoopMembers) { self.members = members }
 
-    /// The moments that at least one observer observes, in any mode.
+    /// The activities that at least one observer wants, in any mode.
     var activities: RunLoop.Activity { list.value.activities }
 
-    /// Calls the observers of the current mode that observe a moment of the pass.
+    /// Calls the observers of the current mode that want an activity.
     @inline(__always)
     func notify(_ activity: RunLoop.Activity) {
         if !list.value.activities.isDisjoint(with: activity) { notifyWanted(activity) }
@@ -25,7 +25,7 @@ final class LoopObservers {
     private func notifyWanted(_ activity: RunLoop.Activity) {
         guard let mode = members.currentMode else { return }
         // The loop iterates over a copy of the list. If a handler adds an observer, even an observer that was removed before, the
-        // loop calls that observer only from the next moment on.
+        // loop calls that observer only from the next activity on.
         for entry in list.value.inOrder() {
             guard let observer = entry.observer, observer.addition == entry.number else { continue }
             if observer.activities.contains(activity) && observer.membership.contains(mode) {
@@ -36,9 +36,9 @@ final class LoopObservers {
 
     /// Adds an observer that is not in the list.
     ///
-    /// - Returns: The number of the addition.
+    /// - Returns: The number of the addition, for ``remove(_:_:)``.
     func append(_ observer: RunLoop.Observer) -> UInt64 { list.value.add(observer) }
 
-    /// Removes an observer by the number of its addition.
+    /// Removes an observer, by the number that ``append(_:)`` returned for it.
     func remove(_ observer: RunLoop.Observer, _ number: UInt64) { list.value.remove(observer, number) }
 }

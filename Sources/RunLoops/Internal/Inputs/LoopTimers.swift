@@ -11,7 +11,7 @@ final class LoopTimers {
         ///
         /// Between passes the list is empty, but keeps its capacity.
         var due: [TimerQueue<Timer>.Fire] = []
-        /// True if a fire was planned since the last ``takeNews()``.
+        /// True if a fire was planned since the last call of ``takeNews()``.
         var hasNews = false
     }
 
@@ -20,7 +20,7 @@ final class LoopTimers {
     /// They are stored without exclusivity checks because each pass reads them; see ``ExclusivityUnchecked``.
     private let plan = ExclusivityUnchecked(Plan())
 
-    /// The overdue timers, in no particular order.
+    /// The timers that became due while the loop ran in a mode that does not contain them, in no particular order.
     private(set) var overdue: [Timer] = []
 
     /// True if no fire is planned.
@@ -47,7 +47,7 @@ final class LoopTimers {
         return true
     }
 
-    /// Fires the timers that were due when the step began, in order.
+    /// Fires the timers that are due when this step of the pass begins, in the order of their dates.
     ///
     /// - Parameters:
     ///   - now: The current moment.
@@ -82,7 +82,7 @@ final class LoopTimers {
 
     // MARK: - The timer's side
 
-    /// Returns a number that orders a new timer after all earlier timers.
+    /// Returns the next sequence number, which makes a new timer fire after all earlier timers with the same date.
     func makeSequence() -> UInt64 { plan.value.queue.makeSequence() }
 
     /// Plans a fire of a timer.
@@ -95,7 +95,7 @@ final class LoopTimers {
         return plan.value.queue.add(timer, date: date, tolerance: tolerance, sequence: sequence)
     }
 
-    /// Removes a planned fire, unless it is stale.
+    /// Removes a planned fire, unless it was already removed.
     func cancel(_ fire: TimerQueue<Timer>.Fire) { plan.value.queue.remove(fire) }
 
     /// Removes the overdue timer at a position, and moves the last overdue timer there.

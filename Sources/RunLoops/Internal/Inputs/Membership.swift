@@ -1,4 +1,4 @@
-/// The place of an input in its loop, and the modes that it is in.
+/// The loop and the modes that an input is in.
 struct Membership {
     /// The inputs of the loop that the input is in; nil while the input is in no loop.
     var loop: LoopMembers?
@@ -8,7 +8,7 @@ struct Membership {
     /// True if the input was added to the common modes, and so joins the modes that become common later.
     var followsCommon = false
 
-    /// The position of the input in the loop's list.
+    /// The position of the input in the loop's list of inputs.
     var position = 0
 
     /// The modes that the input is in, in no particular order.

@@ -6,15 +6,15 @@ package protocol ModeHandler {
 
 /// The handlers of an input, which can have a different handler in each mode.
 ///
-/// This is a value for use by one thread. A removed handler is returned to the caller. The caller must make its own state
-/// consistent before it releases the handler: the handler can hold objects of the user, and their destruction can call into the
-/// input again.
+/// A value of this type is for use by one thread. A handler can hold objects of the user, and their destruction can call into the
+/// input again. So a removed handler is returned to the caller, which must make its own state consistent before it releases the
+/// handler.
 ///
 /// The type is not copyable, because a copy for each message would retain the lists.
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     /// The modes that have their own handler.
     private var modes = ModeList()
-    /// The handlers of the modes in `modes`, each at the place of its mode.
+    /// The handlers of the modes in `modes`, each at the same index as its mode.
     private var single: [Handler] = []
     private var common: Handler?
 

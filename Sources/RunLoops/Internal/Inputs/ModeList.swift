@@ -1,17 +1,19 @@
-/// A set of modes, each at a place in a list.
+/// A set of modes in which each mode has a place: its index in ``modes``.
 ///
-/// When a mode is removed, the last mode takes its place, so a caller can keep a value for each mode in a parallel list. A short
-/// list is searched, which is faster than hashing a name; a long list is hashed.
+/// When a mode is removed, the last mode moves to its place. So a caller can keep a value for each mode in a parallel list.
+///
+/// A short list is searched, which is faster than hashing the name of a mode. A long list is hashed.
 struct ModeList {
     /// The modes, in no particular order.
     private(set) var modes: [RunLoop.Mode]
-    /// The place of each mode; nil while the list is short.
+    /// The index of each mode in `modes`; nil while the list is short, because a short list is searched.
     private var places: [RunLoop.Mode: Int]?
 
-    // The value is computed, so that a forked child cannot hang when it reads the value; see `Moment.never`.
+    // The constant is a computed property. A stored constant is initialized at its first use, and a child process that is forked at
+    // that moment would hang when it reads the constant; see `Moment.never`.
     private static var mostSearched: Int { 8 }
 
-    /// Makes a list of at most one mode.
+    /// Makes an empty list, or a list of one mode.
     init(_ mode: RunLoop.Mode? = nil) { modes = mode.map { [$0] } ?? [] }
 
     var isEmpty: Bool { modes.isEmpty }
@@ -23,7 +25,7 @@ struct ModeList {
         return places[mode] != nil
     }
 
-    /// The place of a mode; nil if the mode is not in the list.
+    /// The index of a mode in ``modes``; nil if the mode is not in the list.
     func place(of mode: RunLoop.Mode) -> Int? {
         guard let places else { return modes.firstIndex(of: mode) }
         return places[mode]

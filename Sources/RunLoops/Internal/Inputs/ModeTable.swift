@@ -1,7 +1,7 @@
-/// The modes of a loop that are common, hold an input, or are running.
+/// The modes of a loop that are common, are running, or contain an input that keeps them alive.
 ///
-/// A mode that is not in the table is empty and not common. So the table drops an empty mode that is not common, unless the mode is
-/// running. Blocks, observers and the runs on the stack store the names of their modes themselves.
+/// The table drops a mode as soon as none of this is true of it. So a mode that is not in the table is not common, and contains no
+/// such input. Blocks, observers and the runs on the stack store the names of their modes themselves.
 ///
 /// The type is not copyable, because a copy at each access in a pass would retain three arrays.
 struct ModeTable: ~Copyable {
@@ -12,10 +12,10 @@ struct ModeTable: ~Copyable {
     }
 
     private var list = ModeList(.default)
-    /// The entries of the modes in `list`, each at its mode's place.
+    /// The entries of the modes in `list`, each at the same index as its mode.
     private var entries = [Entry(isCommon: true)]
 
-    /// The place of the innermost run's mode; between runs, the place of the default mode.
+    /// The index of the mode of the innermost run, or of the default mode between runs.
     ///
     /// A pass reads only this mode, so the pass needs no search.
     private var running = 0
@@ -35,10 +35,10 @@ struct ModeTable: ~Copyable {
 
     func isCommon(_ mode: RunLoop.Mode) -> Bool { entry(mode)?.isCommon ?? false }
 
-    /// True if the running mode holds an input that can become ready.
+    /// True if the running mode contains an input that keeps it alive.
     var runningIsAlive: Bool { @inline(__always) get { entries[running].liveInputs > 0 } }
 
-    /// True if the mode holds an input that can become ready.
+    /// True if the mode contains an input that keeps it alive.
     func isAlive(_ mode: RunLoop.Mode) -> Bool { (entry(mode)?.liveInputs ?? 0) > 0 }
 
     /// Makes a mode common.
@@ -52,7 +52,7 @@ struct ModeTable: ~Copyable {
         return true
     }
 
-    /// Adds a number to the count of inputs in a mode; the number is negative if inputs have left the mode.
+    /// Adds a number to the count of inputs that keep a mode alive; the number is negative if inputs have left the mode.
     mutating func countInput(in mode: RunLoop.Mode, by change: Int) {
         let place = knownPlace(of: mode)
         entries[place].liveInputs += change

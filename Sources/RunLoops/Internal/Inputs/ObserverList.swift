@@ -2,10 +2,10 @@
 ///
 /// The list is sorted by ``RunLoop/Observer/order``; observers of equal order are called in the order in which they were added.
 ///
-/// Adding and removing cost O(log *n*) each, averaged over many calls. In addition, if a handler changes the list during a moment
-/// of the pass, the list is copied once for that moment.
+/// Adding and removing cost O(log *n*) each, averaged over many calls. In addition, if a handler changes the list while the loop
+/// iterates over it, the list is copied once for that iteration.
 struct ObserverList {
-    /// One addition of an observer.
+    /// One addition of an observer to the list.
     struct Entry {
         fileprivate let order: Int
         /// The number of the addition; it is greater than the numbers of all earlier additions.
@@ -29,9 +29,11 @@ struct ObserverList {
     private var gaps = 0
     private var additions: UInt64 = 0
 
-    /// The number of observers of each moment, indexed by the position of the moment's bit.
+    /// For each activity, the number of observers that want it.
+    ///
+    /// The index is the position of the activity's bit in ``RunLoop/Activity``.
     private var wanting = InlineArray<8, Int>(repeating: 0)
-    /// The moments that at least one observer observes, in any mode.
+    /// The activities that at least one observer wants, in any mode.
     private(set) var activities = RunLoop.Activity()
 
     /// The number of observers.
@@ -39,7 +41,7 @@ struct ObserverList {
 
     /// Adds an observer that is not in the list.
     ///
-    /// - Returns: The number of the addition.
+    /// - Returns: The number of the addition, for ``remove(_:_:)``.
     mutating func add(_ observer: RunLoop.Observer) -> UInt64 {
         additions += 1
         let entry = Entry(order: observer.order, number: additions, observer: observer)
@@ -53,9 +55,9 @@ struct ObserverList {
     /// Removes an observer.
     ///
     /// - Parameters:
-    ///   - observer: The observer. The caller holds a reference to it, because destroying the objects that its handler holds can
-    ///     run user code.
-    ///   - number: The number of the addition.
+    ///   - observer: The observer. The caller must hold a reference to it. Otherwise this method would destroy the observer and the
+    ///     objects that its handler holds, and their destruction can run user code.
+    ///   - number: The number that ``add(_:)`` returned for the observer.
     mutating func remove(_ observer: RunLoop.Observer, _ number: UInt64) {
         let removed = Entry(order: observer.order, number: number, observer: nil)
         var place = firstPlace(in: 0..<sortedCount) { !($0 < removed) }

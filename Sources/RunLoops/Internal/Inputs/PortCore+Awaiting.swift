@@ -40,7 +40,7 @@ extension PortCore {
         }
     }
 
-    /// Queues one message, and suspends the task until there is room for it or the deadline passes.
+    /// Queues one message; if the port has no room for it, suspends the task until there is room or the deadline passes.
     ///
     /// - Returns: Nil if the message was queued; otherwise the reason for the refusal. In that case the caller still owns the node.
     @usableFromInline
@@ -50,7 +50,9 @@ extension PortCore {
         await sendAwaiting(Mailbox.Chain(node), before: deadline, isolation: isolation)
     }
 
-    /// Queues either all of several messages, which are linked newest to oldest, or none of them.
+    /// Queues several messages, either all or none; suspends the task until there is room for all of them or the deadline passes.
+    ///
+    /// The nodes of the messages are linked from the newest to the oldest.
     @usableFromInline
     func sendAwaiting(
         _ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?,
@@ -83,9 +85,10 @@ extension PortCore {
         case cancelled
     }
 
-    /// Joins the wait queue, and suspends the task until there is room for the chain.
+    /// Puts the task in the port's wait queue, and suspends it until there is room for its messages, which are linked in `chain`.
     ///
-    /// If the deadline has passed or the task was cancelled, the sender tries once and does not suspend.
+    /// If the deadline has passed or the task was cancelled before the call, the task tries once to queue the messages, and does
+    /// not suspend.
     @inline(never)
     private func awaitRoom(
         _ chain: Mailbox.Chain, _ deadline: Moment, isolation: isolated (any Actor)?
@@ -118,10 +121,10 @@ extension PortCore {
         }
     }
 
-    /// Registers a callback, which its loop calls when a message can be sent without waiting or the port has ended.
+    /// Registers a callback, which its loop calls once there is room for a message or the port has ended.
     func onRoom(_ callback: LoopCallback) {
         Fork.check("Port.onRoom")
-        // Without a limit there is always room.
+        // A port without a limit and a signal port always have room.
         if queue.limit == 0 || isSignalPort { return callback.schedule() }
         let sender = WaitingSenders.Sender(nil) { _ in callback.schedule() }
         if joinLine(sender) { queue.lookForRoomAgain() } else { callback.schedule() }

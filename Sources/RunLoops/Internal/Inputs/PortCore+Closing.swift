@@ -21,28 +21,29 @@ extension PortCore {
         } else if let signal = signal ?? bell.nudge() {
             // The receiver sleeps on this signal, or is about to sleep. When it wakes, it finds that the port is closed, and
             // releases the port. The bell is nudged instead of rung, because a receiver that is arming the bell at this moment
-            // would take a ring for a signal.
+            // would count a ring as a signal from a sender.
             ReadyNode.send(signal)
         }
-        // A loop or a set that is serving the port at this moment checks whether the port is closed.
+        // A receiver that is serving the port at this moment finds that the port is closed, and destroys what is left.
         destroyWhatIsLeft()
         endRights()
     }
 
-    /// Destroys the messages in the backlog, if the port has ended and no object holds the claim.
+    /// Destroys the messages that the receiver has taken in but not handed out, if the port has ended and its ``Claim`` is free.
     ///
     /// The thread that ends the port calls this, and so does a thread that has just released the claim. If both call it at the same
     /// moment, at least one of the calls finds the port ended and the claim free.
     func destroyWhatIsLeft() {
-        // The claim is taken only if it is free, because several threads can call this for the same port.
+        // The claim is taken only if it is free: several threads can call this for the same port at once, and only one of them may
+        // continue.
         guard isClosedInOrder, receiver.claim.takeIfFree(for: self) else { return }
         destroyBacklog()
         receiver.claim.release()
     }
 
-    /// Destroys the messages in the backlog of a closed port.
+    /// Destroys the messages that the receiver has taken in but not handed out.
     ///
-    /// Only the holder of the claim may call this.
+    /// Only the holder of the claim of a closed port and `deinit` may call this.
     func destroyBacklog() { destroyAll(unsafe receiver.state.value.backlog.removeAll()) }
 
     func destroyAll(_ list: NodeList) {

@@ -1,7 +1,7 @@
-// The modes that a port is in.
+// Adding a port to the modes of a loop, and removing it.
 
 extension PortCore {
-    /// Adds the port to a mode.
+    /// Adds the port to a mode of a loop.
     func join(
         _ loop: ReadyInputs, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void
     ) {
@@ -27,7 +27,7 @@ extension PortCore {
         if isClosed { loop.members.remove(joined) }
     }
 
-    /// Removes the port from a mode.
+    /// Removes the port from a mode of a loop.
     ///
     /// The port keeps its messages.
     func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {

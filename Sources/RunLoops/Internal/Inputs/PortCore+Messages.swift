@@ -1,4 +1,4 @@
-// The typed part of sending, for ports and rights.
+// The part of sending that depends on the type of the message, for ports and rights.
 //
 // These functions are inlined into their callers, so that they are compiled for the type of the message.
 

@@ -1,7 +1,7 @@
 // The receiver's operations: taking nodes in and handing messages out. Only the holder of the claim may call them.
 
 extension PortCore {
-    /// Moves all nodes from the mailbox to the end of the backlog.
+    /// Moves all nodes from the mailbox to the end of the backlog, the receiver's list of nodes to hand out.
     ///
     /// - Returns: The number of nodes in the backlog.
     func takeMail() -> Int {
@@ -9,15 +9,15 @@ extension PortCore {
         return unsafe receiver.state.value.backlog.count
     }
 
-    /// The number of nodes in the backlog.
+    /// The number of nodes in the backlog, the receiver's list of nodes to hand out.
     var backlogCount: Int { unsafe receiver.state.value.backlog.count }
 
-    /// The node with the oldest message or notice; nil if there is no message or notice, or the port has ended.
+    /// The node with the oldest message or notice in the backlog; nil if the backlog is empty or the port has ended.
     var next: Node? { isClosed ? nil : unsafe receiver.state.value.backlog.first }
 
-    /// Removes the oldest message or notice from ``next``, and returns it.
+    /// Removes the oldest message or notice from its node, and returns it.
     ///
-    /// This frees the room of the message.
+    /// The node must be ``next``. Taking a message frees the room that the message takes in the port.
     @inline(__always)
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
@@ -30,7 +30,8 @@ extension PortCore {
 
     /// Removes the oldest message or notice, and returns it in a node of its own; nil if there is none.
     ///
-    /// This is for a receiver that allows other threads to take the next message before it has used the current message.
+    /// A node can carry several messages. So this method is for a receiver that lets another thread take the next message before it
+    /// has used the current message.
     func takeIntoOwnNode() -> Node? {
         guard let next else { return nil }
         let taken = take(from: next)
@@ -41,7 +42,9 @@ extension PortCore {
         return node
     }
 
-    /// Arms the mailbox, if both the backlog and the mailbox are empty.
+    /// Arms the mailbox with the receiver's signal, if both the backlog and the mailbox are empty.
+    ///
+    /// The next sender then gets the signal, and wakes the receiver with it.
     ///
     /// - Returns: False if there is a message or notice, or the port has ended.
     func arm(with signal: ReadyNode) -> Bool {
@@ -51,7 +54,7 @@ extension PortCore {
         return false
     }
 
-    /// Disarms the mailbox or the bell.
+    /// Disarms the mailbox, or the bell of a signal port.
     ///
     /// If no sender has taken the signal's node, this releases the reference that the mailbox or the bell was armed with.
     func disarm(_ signal: ReadyNode) {

@@ -1,7 +1,7 @@
 // Requests, which are messages with answers, for ports and rights.
 
 extension PortCore {
-    /// Sends a message with a right to reply, and blocks until the outcome is decided.
+    /// Sends a message with a right to reply, and blocks until the answer arrives or the request fails.
     func request<Message: Sendable, Answer: Sendable>(
         before deadline: ContinuousClock.Instant?, _ origin: SourceLocation,
         _ message: (ReplyRight<Answer>) -> Message
@@ -26,7 +26,7 @@ extension PortCore {
         return try outcome(reply.take())
     }
 
-    /// Sends a message with a right to reply, and suspends the task until the outcome is decided.
+    /// Sends a message with a right to reply, and suspends the task until the answer arrives or the request fails.
     ///
     /// The caller's isolation is a parameter, as in ``OneShot/value(before:timedOut:cancelled:isolation:_:)``.
     func request<Message: Sendable, Answer: Sendable>(
@@ -62,7 +62,7 @@ extension PortCore {
         do { return try result.get() } catch { throw error.about(.port(origin)) }
     }
 
-    /// Makes a node with the message of a requester.
+    /// Makes a node with the requester's message, which contains the right to reply.
     private func makeRequest<Message: Sendable, Answer: Sendable>(
         _ message: (ReplyRight<Answer>) -> Message, _ reply: ReplyRight<Answer>
     ) -> Node {
@@ -71,7 +71,7 @@ extension PortCore {
         return node
     }
 
-    /// Queues a message, or puts its sender in the wait queue.
+    /// Queues the message of a request, or puts its sender in the wait queue if the port is full.
     ///
     /// The call never blocks.
     ///
@@ -111,7 +111,7 @@ extension PortCore {
         return nil
     }
 
-    /// Removes a sender from the wait queue.
+    /// Removes the sender of a request from the wait queue, because the request has an outcome.
     ///
     /// If the sender's message was not queued, the message is destroyed.
     private func withdraw(_ sender: WaitingSenders.Sender) {

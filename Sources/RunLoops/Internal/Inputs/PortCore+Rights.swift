@@ -1,4 +1,4 @@
-// The effects of rights on a port, and the notices that the port sends its receiver about them.
+// The effects of rights on a port, and the notice that the port sends its receiver when no send right is left.
 
 extension PortCore {
     // MARK: - Send rights
@@ -33,7 +33,7 @@ extension PortCore {
         return queueOnce(node)
     }
 
-    /// Queues the message that a send-once right sends when the right is released unused.
+    /// Queues the message that a send-once right sends because it is released unused.
     @usableFromInline
     func sendUnused(_ node: Node) {
         if Fork.isChild { return }
@@ -52,7 +52,7 @@ extension PortCore {
         return nil
     }
 
-    /// Queues a node that takes no room.
+    /// Queues a node even if the port is full, because the node takes no room.
     ///
     /// - Returns: False if the port has ended. In that case the caller still owns the node.
     private func queueBeyondLimit(_ node: Node) -> Bool {
@@ -90,10 +90,12 @@ extension PortCore {
         perform(rightsRecord.withLock { $0.rights.requestNotice() })
     }
 
-    /// Cancels the request for a notice, because the port has left the loop that would call the handler.
+    /// Cancels the request for the notice that no send right is left.
+    ///
+    /// The port has left the loop that would call the handler.
     func cancelNoSenders() { rightsRecord.withLock { $0.rights.cancelNotice() } }
 
-    /// Records that a notice has reached the receiver.
+    /// Records that the receiver has got the notice that no send right is left.
     ///
     /// - Parameter isWanted: True if there is a handler for the notice.
     /// - Returns: True if the caller must call the handler.
@@ -130,7 +132,7 @@ extension PortCore {
         if isNow { callback.schedule() }
     }
 
-    /// Stops the notices about rights, and schedules the callbacks that were registered for the port's end.
+    /// Stops the notices that no send right is left, and schedules the callbacks that were registered for the port's end.
     func endRights() {
         let endCallbacks = rightsRecord.withLock { record in
             record.rights.end()
@@ -140,7 +142,7 @@ extension PortCore {
         endCallbacks.schedule()
     }
 
-    /// Destroys a standalone node and the message in it.
+    /// Destroys a node that was allocated on its own, not in a slab, together with the message in it.
     func destroyStandalone(_ node: Node) {
         switch node.mark {
         case .beyondLimit: destroyMessages(of: node)

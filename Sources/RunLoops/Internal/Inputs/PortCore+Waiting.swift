@@ -16,14 +16,15 @@ extension PortCore {
     /// The receiver that a waiting sender waits for now: the thread that serves the port's set, or the port's loop.
     var waitTarget: WaitTarget { PortSetServers.waitTarget(of: receiver.claim.holderID) }
 
-    /// The outcome of a sender's first try, which the sender makes under the lock of the wait queue.
+    /// The outcome of a sender's first try to queue its messages, which it makes under the lock of the wait queue.
     private enum Finding {
         case sent
         case refused(Refusal)
         case inLine
     }
 
-    /// Joins the wait queue, and blocks until there is room for the chain.
+    /// Puts the calling thread in the port's wait queue, and blocks until there is room for its messages, which are linked in
+    /// `chain`.
     ///
     /// If the deadline has passed, or if the calling thread is the receiver, the sender tries once and does not block.
     ///
@@ -64,7 +65,7 @@ extension PortCore {
         }
     }
 
-    /// Joins the wait queue, and leaves it again immediately if there is no room for the chain.
+    /// Tries once to queue messages, after the messages of all senders that already wait; does not block if there is no room.
     ///
     /// - Returns: Nil if the messages were queued; otherwise the reason for the refusal. In that case the caller still owns the
     ///   nodes.
@@ -72,7 +73,7 @@ extension PortCore {
         waitForRoom(chain, Moment(.distantPast))
     }
 
-    /// Returns a description of a sender's wait for the receiver.
+    /// Returns a description of a sender's wait for the receiver, from which deadlocks are detected.
     ///
     /// The wait lasts as long as the sender is in the wait queue.
     private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {

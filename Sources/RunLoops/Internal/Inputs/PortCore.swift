@@ -3,8 +3,10 @@ internal import Synchronization
 /// The part of a port that does not depend on the type of its messages.
 ///
 /// Senders push nodes onto the mailbox of ``queue``. The receiver moves all nodes from the mailbox to the backlog of ``receiver``
-/// in one step, and hands out their messages one by one. When the port is empty, the receiver arms the mailbox with its
-/// ``ReadyNode``, the signal. The next sender gets the signal and sends it.
+/// in one step, and hands out their messages one by one.
+///
+/// When the port is empty, the receiver arms the mailbox with its ``ReadyNode``, the signal. The next sender gets the signal from
+/// the mailbox, and sends it to wake the receiver.
 @usableFromInline
 final class PortCore: Sendable {
     /// The port's queue.
@@ -13,15 +15,15 @@ final class PortCore: Sendable {
     /// writes.
     let queue: PortQueue
 
-    /// The bell of a signal port, which merges the port's signals.
+    /// The bell of a signal port, which merges all signals that wait into one.
     ///
-    /// The mailbox of such a port carries only notices.
+    /// The mailbox of a signal port carries only notices that no send right is left.
     let bell = Doorbell()
     /// True if the port carries signals instead of messages.
     let isSignalPort: Bool
 
     private let closedFlag = Atomic<Bool>(false)
-    /// The number of replies that arrived after their requester had stopped waiting.
+    /// The number of replies to requests that arrived after the requester had stopped waiting.
     private let lateReplies = Atomic<Int>(0)
     let rightsRecord = Guarded(RightsRecord())
     let receiver = PortReceiver()
@@ -57,7 +59,7 @@ final class PortCore: Sendable {
     /// True after the port has ended.
     var isClosed: Bool { closedFlag.load(ordering: .acquiring) }
 
-    /// The value of ``isClosed``, loaded in one total order with the changes of the claim.
+    /// The value of ``isClosed``, loaded with sequentially consistent ordering, like all changes of the port's ``Claim``.
     var isClosedInOrder: Bool { closedFlag.load(ordering: .sequentiallyConsistent) }
 
     /// Marks the port as ended.
@@ -86,14 +88,14 @@ final class PortCore: Sendable {
         case cancelled
     }
 
-    /// Releases a node that has become empty again.
+    /// Releases a node whose message was moved out.
     @usableFromInline
     static func discard(_ node: Node) {
         var releaser = NodeReleaser()
         releaser.release(node)
     }
 
-    /// Queues one message, and blocks until there is room for it.
+    /// Queues one message; if the port has no room for it, blocks until there is room.
     ///
     /// - Returns: Nil if the message was queued; otherwise the reason for the refusal. In that case the caller still owns the node.
     @usableFromInline
@@ -102,13 +104,15 @@ final class PortCore: Sendable {
         send(Mailbox.Chain(node)) { .never }
     }
 
-    /// Queues one message, and blocks until there is room for it or the deadline passes.
+    /// Queues one message; if the port has no room for it, blocks until there is room or the deadline passes.
     @usableFromInline
     func send(_ node: Node, before deadline: ContinuousClock.Instant) -> Refusal? {
         send(Mailbox.Chain(node)) { Moment(deadline) }
     }
 
-    /// Queues either all of several messages, which are linked newest to oldest, or none of them.
+    /// Queues several messages, either all or none; blocks until there is room for all of them or the deadline passes.
+    ///
+    /// The nodes of the messages are linked from the newest to the oldest.
     @usableFromInline
     func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
         guard let newest else { return nil }

@@ -11,7 +11,7 @@ extension PortInput {
         var hasLeftAMode = false
     }
 
-    /// A handler with its mode.
+    /// A handler of the port's messages, with the mode that it was added for.
     ///
     /// This is a separate type instead of a tuple, because Swift adds another wrapper to a closure each time that the closure is
     /// taken out of a tuple or an optional.
@@ -28,7 +28,7 @@ extension PortInput {
     // The properties that are read for each message have getters instead of `_read`. In unoptimized code, an accessor allocates
     // memory if it yields a value that another accessor has yielded to it.
 
-    /// The signal that announces messages; nil after the port has left the loop.
+    /// The signal with which senders make the port ready; nil after the port has left the loop.
     var signal: ReadyNode? {
         @inline(__always) get { state.value.signal }
         @inline(__always) _modify { yield &state.value.signal }
@@ -40,9 +40,9 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.handlers }
     }
 
-    /// True if the port has been armed since it joined the loop.
+    /// True if the port's mailbox or bell has been armed since the port joined the loop.
     ///
-    /// After that, the port is armed again each time it has been served.
+    /// After that, it is armed again each time the port has been served.
     var hasBeenArmed: Bool {
         @inline(__always) get { state.value.hasBeenArmed }
         @inline(__always) _modify { yield &state.value.hasBeenArmed }
@@ -54,7 +54,7 @@ extension PortInput {
         @inline(__always) _modify { yield &state.value.noSenders }
     }
 
-    /// True if a handler has removed the port from a mode, so that serving the port must stop.
+    /// True if a handler has removed the port from a mode, so the loop must stop serving the port in this pass.
     var hasLeftAMode: Bool {
         @inline(__always) get { state.value.hasLeftAMode }
         @inline(__always) _modify { yield &state.value.hasLeftAMode }

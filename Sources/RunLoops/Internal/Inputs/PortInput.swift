@@ -17,22 +17,23 @@ final class PortInput: SignalledInput {
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
 
-    /// Stores a handler for a mode, or for the common modes, unless one is stored already.
+    /// Stores a handler for a mode, or for the common modes, unless that mode already has a handler.
     func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
         handlers.add(Handler(mode: mode, deliver: deliver))
     }
 
     /// Removes the handlers for a mode.
     ///
-    /// - Returns: The removed handlers, which the caller releases when its state is consistent.
+    /// - Returns: The removed handlers. The caller must make its state consistent before it releases them, because their
+    ///   destruction can run user code.
     func removeHandlers(for mode: RunLoop.Mode, in loop: LoopMembers) -> [Handler] {
         hasLeftAMode = true
         return handlers.remove(for: mode, whereCommon: loop.modes.common)
     }
 
-    /// Arms the mailbox or the bell for the first time in this loop.
+    /// Arms the port's mailbox, or the bell of a signal port, for the first time in this loop.
     ///
-    /// If there are messages, notices or a signal already, this makes the port ready.
+    /// If there are messages, notices or a signal already, this makes the port ready instead.
     func arm(in loop: ReadyInputs) {
         guard let signal, !hasBeenArmed else { return }
         hasBeenArmed = true
@@ -60,7 +61,8 @@ final class PortInput: SignalledInput {
         loop.beginServing(signal)
         defer { loop.endServing() }
         if core.isSignalPort { return serveRing(signal, handler.deliver, loop, mode) }
-        // A nested run can serve this port, too, and must not hide from the outer run that the port has left a mode.
+        // A run inside a handler can serve this port, too. So the flag is restored afterwards; otherwise the outer run would not
+        // find that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
         defer { if hadLeftAMode { hasLeftAMode = true } }
@@ -71,7 +73,7 @@ final class PortInput: SignalledInput {
         _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
-        // The bell is armed before the call, so that a ring during the call is not lost.
+        // The bell is armed before the handler is called, so that a ring during the call is not lost.
         let wasRung = core.bell.arm(with: signal.retainedNode())
         if wasRung {
             loop.handle.counters.portMessages.add()
@@ -100,7 +102,7 @@ final class PortInput: SignalledInput {
         return served
     }
 
-    /// Serves a message or notice that was queued beyond the limit.
+    /// Serves a message or notice that was queued beyond the port's limit.
     ///
     /// - Returns: True if a handler was called.
     @inline(never)

@@ -1,8 +1,8 @@
 internal import CThreads
 internal import Synchronization
 
-// The room of a port with a limit, the senders that wait for room, and the handshake that keeps these senders from sleeping while
-// there is room. The senders wait in the wait queue, which the code calls the line.
+// The count of a port's room, and the senders that wait for room in a port with a limit. They wait in the wait queue, which the
+// code calls the line.
 //
 // The mailbox's word carries the room that is left. A push takes room from the word in the same exchange that queues the message.
 // The receiver only counts the messages that it hands out, in `handedOut`. A sender that finds too little room in the word brings
@@ -14,9 +14,8 @@ internal import Synchronization
 // So a sender is refused only if the port is full at that moment, or other senders wait in front. Without the lock, the word's room
 // can be too low but never too high, so a full port never accepts a message.
 //
-// The receiver stores `handedOut`, then loads `waitingCount`. A sender stores `waitingCount`, then loads `handedOut`. If
-// neither side's store and load are reordered, at least one side sees the other's store, so no sender sleeps while there is
-// room.
+// No sender sleeps while there is room. The receiver stores `handedOut`, then loads `waitingCount`. A sender stores `waitingCount`,
+// then loads `handedOut`. If neither side's store and load are reordered, at least one side sees the other's store.
 //
 // The receiver takes its two steps for every message, but a sender takes its two steps only before it sleeps. So the fences are
 // unequal: the receiver has a light fence, and the sender has a heavy fence that orders the steps of both threads.
@@ -53,7 +52,7 @@ struct PortQueue: ~Copyable, Sendable {
     /// Padding, so that the words that the receiver writes share no cache line with the words that all threads read.
     private let paddingOfReceiver = InlineArray<16, UInt64>(repeating: 0)
 
-    /// The number of messages that were handed out.
+    /// The number of messages that the receiver has handed out.
     ///
     /// Only the receiver writes this.
     private let handedOut = Atomic<UInt64>(0)
@@ -68,7 +67,7 @@ struct PortQueue: ~Copyable, Sendable {
 
     // MARK: - Room
 
-    /// True if a sender need not join the wait queue before it tries to push.
+    /// True if a sender can try to push at once, because no other sender is in the wait queue or the port has no limit.
     ///
     /// Senders in the wait queue have precedence.
     @inline(__always)
@@ -129,7 +128,7 @@ struct PortQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Counts a message that the receiver hands out, and serves the wait queue.
+    /// Counts a message that the receiver has handed out, and queues messages of waiting senders in the room that is now free.
     @inline(__always)
     func didHandOut() {
         racePoint(.handsOut)
@@ -150,8 +149,9 @@ struct PortQueue: ~Copyable, Sendable {
 
     // MARK: - The wait queue
 
-    /// Changes the wait queue under its lock, then signals the receiver and notifies the senders whose messages the change has
-    /// queued.
+    /// Changes the wait queue under its lock.
+    ///
+    /// After the lock is released, the method signals the receiver, and notifies the senders whose messages the change has queued.
     func changeLine<Result>(_ change: (inout WaitingSenders, inout Pump) -> Result) -> Result {
         var pump = Pump()
         let result = waitingSenders.withLock { change(&$0, &pump) }
@@ -187,7 +187,7 @@ struct PortQueue: ~Copyable, Sendable {
         waitingCount.store(line.count, ordering: .sequentiallyConsistent)
     }
 
-    /// Serves the wait queue once more, in case the receiver made room before the receiver could see the sender that joined.
+    /// Serves the wait queue once more, in case the receiver made room before it could see that a sender had joined.
     ///
     /// A sender that stays in the wait queue calls this before it sleeps or suspends.
     func lookForRoomAgain() {
@@ -243,7 +243,7 @@ struct PortQueue: ~Copyable, Sendable {
 extension PortQueue {
     /// The work to finish after the lock of the wait queue was released.
     struct Pump {
-        /// The signals that the pushes have returned and that must all be sent.
+        /// The signals that pushes onto the mailbox have returned, and that must all be sent.
         ///
         /// There is more than one signal if the port has changed its receiver between two pushes.
         private(set) var signals = NodeList()

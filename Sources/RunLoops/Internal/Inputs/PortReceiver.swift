@@ -14,7 +14,7 @@ struct PortReceiver: ~Copyable, Sendable {
     struct State {
         /// The nodes from the mailbox that still hold a message to hand out, oldest first.
         var backlog = NodeList()
-        /// The port's input in its loop; nil while the port is in no loop.
+        /// The port as an input of its loop; nil while the port is in no loop.
         var input: PortInput?
     }
 }

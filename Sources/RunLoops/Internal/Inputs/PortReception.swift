@@ -1,8 +1,10 @@
 /// A task's iteration over the messages of a port.
 ///
-/// Like a loop or a set, the iteration holds the port's claim. The mailbox or the bell is armed only when the port is empty. From
-/// then on, the armed word or a sender owns the signal's node, until a sender has woken the task, or the iteration has disarmed the
-/// mailbox or the bell.
+/// Like a loop or a port set, the iteration is the port's receiver: it holds the port's ``Claim``.
+///
+/// The iteration arms the mailbox or the bell only when the port is empty. From then on, the signal's node belongs to the armed
+/// word, or to the sender that took it from there. This lasts until that sender has woken the task, or the iteration has disarmed
+/// the mailbox or the bell.
 ///
 /// The type is not thread-safe: the iterating task makes its calls one after the other. Any thread may release the last reference.
 @usableFromInline
@@ -14,12 +16,12 @@ final class PortReception {
 
     /// The signal that the empty port is armed with; nil after the iteration has ended.
     private var signal: ReadyNode?
-    /// True from the arming until a sender has woken the task.
+    /// True from the time the port is armed until a sender has woken the task.
     private var isArmed = false
-    /// The message that the caller is moving out of its slot.
+    /// The message in the slot that was returned last, until the caller has moved the message out and calls ``finishTaking()``.
     private var taken: Node.Taken?
 
-    /// Takes the claim of the port, unless the port has ended.
+    /// Begins the iteration: takes the claim of the port, unless the port has ended.
     init(_ port: AnyObject, _ core: PortCore) {
         Fork.check("Port.messages")
         self.port = port
@@ -103,7 +105,7 @@ final class PortReception {
     }
 }
 
-/// The bell that wakes the task that iterates over the messages of a port.
+/// Wakes the task that iterates over the messages of a port.
 ///
 /// > Thread safety: any thread; at most one task waits at a time.
 final class TaskBell: SignalReceiver {
@@ -111,7 +113,7 @@ final class TaskBell: SignalReceiver {
         case quiet
         /// The bell was rung, and no task has waited since then.
         case rung
-        /// A task waits.
+        /// A task waits for the bell.
         case awaited(OneShot<Bool>)
     }
 

@@ -1,18 +1,17 @@
-/// The number of a port's send rights and the number of its send-once rights, and the state of the notice that tells the receiver
-/// that no send right is left.
+/// The number of a port's send rights, the number of its send-once rights, and the state of the notice that no send right is left.
 ///
-/// Only the methods of this type change the state. Rights outlive their port: after the port has ended, its rights are still
-/// counted, but have no effect.
+/// The port sends that notice to its receiver. Only the methods of this type change the state. Rights outlive their port: after the
+/// port has ended, its rights are still counted, but have no effect.
 struct PortRights: Sendable {
-    /// The state of the notice, which reports that the last send right was released.
+    /// The state of the notice that tells the receiver that no send right is left.
     private enum Notice {
-        /// The receiver has not requested a notice.
+        /// The receiver has not requested the notice.
         case notRequested
-        /// The receiver has requested a notice, which is not due yet.
+        /// The receiver has requested the notice, which is not to be sent yet.
         case requested
         /// A notice is in the port's queue.
         ///
-        /// The notice reports that no send right was left when `made` rights had been made.
+        /// `made` is the total number of send rights that had been made when the notice was queued. No send right was left then.
         case queued(made: Int)
         /// The port has ended, and sends no more notices.
         case ended
@@ -23,7 +22,9 @@ struct PortRights: Sendable {
         case nothing
         /// The caller must queue a notice in the port, behind all messages that the rights have sent.
         case queueNotice
-        /// The caller must call the receiver's handler, because a notice that is not stale has arrived.
+        /// The caller must call the receiver's handler.
+        ///
+        /// A notice has arrived, and no send right was made since the notice was queued.
         case callHandler
     }
 
@@ -39,8 +40,8 @@ struct PortRights: Sendable {
 
     /// The total number of send rights that have been made.
     ///
-    /// A notice carries the value that this number had when the notice was queued. If the number has grown when the notice
-    /// arrives, the notice is stale.
+    /// A notice carries this number as of when the notice was queued. If the number has grown when the notice arrives, the notice
+    /// is out of date.
     private var made = 0
 
     /// The value of ``made`` in the last notice that has reached the receiver's handler.
@@ -73,9 +74,10 @@ struct PortRights: Sendable {
 
     // MARK: - The receiver
 
-    /// Requests a notice.
+    /// Requests the notice that no send right is left.
     ///
-    /// If no send right is left, and no notice has reported this to the receiver, a notice is due immediately.
+    /// If all send rights that were made have been released, and no notice has reported this to the receiver, a notice is due
+    /// immediately.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:
@@ -85,7 +87,7 @@ struct PortRights: Sendable {
         }
     }
 
-    /// Cancels the request for a notice.
+    /// Cancels the request for the notice that no send right is left.
     mutating func cancelNotice() {
         switch notice {
         case .requested: notice = .notRequested

@@ -9,17 +9,17 @@ final class PortSetCore: Sendable {
 
     /// The members, the queue of ready members, and the gates of the waiting threads.
     ///
-    /// The state is guarded by a leaf lock, which senders take as well.
+    /// The state is guarded by a leaf lock: a thread that holds it takes no other lock. Senders take this lock as well.
     private let line = Guarded(Line())
 
-    /// The lock that a thread holds while it acts as the receiver of members: while it takes out a message, or adds or removes a
-    /// member.
+    /// The lock that a thread holds while it takes out a message, or adds or removes a member.
     ///
-    /// This is not a leaf lock: taking a message out of a full port queues the messages of the port's waiting senders and wakes the
-    /// senders. A sender never takes this lock, only the lock of `line`. No user code runs under this lock.
+    /// The holder acts as the receiver of the member's port. This is not a leaf lock: taking a message out of a full port queues
+    /// the messages of the port's waiting senders and wakes the senders. A sender never takes this lock, only the lock of `line`.
+    /// No user code runs under this lock.
     private let receiving = Guarded(())
 
-    /// The identifier of the thread that received last; 0 if no thread has received.
+    /// The identifier of the thread that last received from the set; 0 if no thread has received from it.
     private let server = Atomic<UInt>(0)
 
     /// The state guarded by the lock of `line`, which also guards `isReady` and `isDetached` of the members.
@@ -39,7 +39,7 @@ final class PortSetCore: Sendable {
 
     var count: Int { line.withLock { $0.members.count } }
 
-    /// The number of threads that sleep or are about to sleep.
+    /// The number of threads that sleep, or are about to sleep, until a member has a message.
     var waitingCount: Int { line.withLock { $0.waiting.count } }
 
     private var id: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
@@ -88,7 +88,7 @@ final class PortSetCore: Sendable {
 
     /// Removes a member.
     ///
-    /// Called under the lock of `receiving`.
+    /// The caller holds the `receiving` lock.
     ///
     /// - Returns: If no member is left, the gates of all waiting threads, which the caller must open; otherwise an empty list.
     private func detach(_ member: Member) -> Deque<ThreadGate> {
@@ -129,10 +129,10 @@ final class PortSetCore: Sendable {
         case nothing
     }
 
-    /// The result of a wait.
+    /// The result of waiting for a message.
     enum Reception {
         case message(Member, Member.Taken)
-        /// The end of a member, if the member was added with an element to return at that end.
+        /// A member has ended that was added with an element to return at its end.
         ///
         /// The member has left the set.
         case end(Member)
@@ -199,7 +199,7 @@ final class PortSetCore: Sendable {
         return finding
     }
 
-    /// Records that the calling thread serves the set.
+    /// Records that the calling thread receives from the set, for the detection of deadlocks.
     private func serveHere() {
         let here = PortSetServers.thread
         if server.load(ordering: .relaxed) == here { return }

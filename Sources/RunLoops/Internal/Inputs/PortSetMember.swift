@@ -20,7 +20,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     var isDetached = true
     /// The signal that the empty port is armed with; nil while the port is not in the set.
     ///
-    /// This is guarded by the lock of `receiving`.
+    /// This is guarded by the set's `receiving` lock.
     private var signal: ReadyNode?
 
     init(_ port: any AnyObject & Sendable, _ core: PortCore, reportsEnd: Bool, _ set: PortSetCore) {
@@ -30,7 +30,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
         self.set = set
     }
 
-    /// Queues the member, because a sender has found the port empty.
+    /// Queues this member as ready, because a sender has found its port empty or the port has ended.
     func becameReady() { set.becameReady(self) }
 
     /// A message or signal that was taken out of a port.
@@ -76,12 +76,12 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
     }
 }
 
-// The operations of a port's receiver. They are called under the lock of `receiving`.
+// The operations of a port's receiver. They are called under the set's `receiving` lock.
 extension PortSetMember {
     /// Prepares the member to receive, by making the signal.
     func begin() { signal = ReadyNode(to: self) }
 
-    /// Arms the mailbox or the bell.
+    /// Arms the port's mailbox, or the bell of a signal port.
     ///
     /// - Returns: False if there is already a message, or the port has ended. In both cases no sender will signal.
     func arm() -> Bool {
@@ -99,8 +99,8 @@ extension PortSetMember {
 
     /// Removes and returns the next message, and arms the mailbox or the bell again.
     ///
-    /// - Returns: The message, if there was a message; and true if there is already more to receive. In that case no sender will
-    ///   signal.
+    /// - Returns: The message, or nil if there is none. `hasMore` is true if there is already more to receive; in that case no
+    ///   sender will signal.
     func take() -> (taken: Taken?, hasMore: Bool) {
         guard let signal else { return (nil, false) }
         if core.isSignalPort {
@@ -129,7 +129,7 @@ extension PortSetMember {
         core.receiver.claim.release()
     }
 
-    /// Discards a notice.
+    /// Discards a notice that no send right is left.
     ///
     /// A port in a set has no handler for the notice. The next call of `onNoSenders` requests a new notice.
     private func dropNotice(_ node: Node) {

@@ -47,19 +47,19 @@ final class ReadyInputs {
         }
     }
 
-    /// Serves the manual sources that had been signalled by the time the step began.
+    /// Serves the manual sources that are signalled when this step of the pass begins.
     ///
     /// - Returns: True if a handler was called.
     @inline(__always)
     func serveManualSources() -> Bool { !manualSources.isEmpty && serve(manualSources) }
 
-    /// Serves the ports that had messages when the step began.
+    /// Serves the ports that have messages when this step of the pass begins.
     ///
     /// - Returns: True if a handler was called.
     @inline(__always)
     func servePorts() -> Bool { !ports.isEmpty && serve(ports) }
 
-    /// Serves the inputs of one step, each once, as far as the step's budget allows.
+    /// Serves each input in a queue once, as far as the budget of this step of the pass allows.
     ///
     /// Inputs beyond the budget stay at the front of the queue. If they were moved to the back without being served, an input that
     /// always has more messages could starve them.

@@ -1,13 +1,16 @@
-/// The signal of an input that other threads make ready: a port or a manual source in a loop, or a port in a set.
+/// The signal with which another thread makes an input ready.
 ///
-/// The signal owns its node, which is sent to the loop each time the input becomes ready, so sending allocates nothing. The holder
-/// of the node can send it, and holds one reference to the signal. The holder is first the word that is armed with the node, then
-/// the sender that replaced that word, then the loop's mailbox. There is only one such reference at a time, so the node is never in
-/// two lists.
+/// The input is a manual source or a port in a loop, a port in a set, or a port whose messages a task iterates over.
+///
+/// The signal owns one node. To make an input of a loop ready, a thread sends this node to the loop, so sending allocates nothing.
+///
+/// The holder of the node can send it, and holds one reference to the signal. The holder is first the word that is armed with the
+/// node, then the sender that replaced that word, then the loop's mailbox. There is only one such reference at a time, so the node
+/// is never in two lists.
 ///
 /// `@unchecked Sendable`: other threads read only the constant properties. If the destination is a loop, they access only the node,
-/// so that the cache line of the signal stays with the loop's thread. If the signal is that of a port in a set, the properties that
-/// are marked for the loop's thread belong to the thread that holds the node, or is about to arm the port with it.
+/// so that the cache line of the signal stays with the loop's thread. If the destination is not a loop, the properties that are
+/// marked for the loop's thread belong to the thread that holds the node, or is about to arm the port with it.
 final class ReadyNode: @unchecked Sendable {
     let node: Node
     private let destination: Destination
@@ -42,7 +45,7 @@ final class ReadyNode: @unchecked Sendable {
     /// True if another thread can send the node.
     ///
     /// This becomes false when the node arrives at the loop. While it is true, the input must be neither served nor armed.
-    /// Otherwise a run inside a handler could find a message that a sender has queued but not yet announced, and could arm the
+    /// Otherwise a run inside a handler could find a message that a sender has queued but not yet announced. It could then arm the
     /// input with a node that is being sent.
     ///
     /// Only the loop's thread may use this.
@@ -76,10 +79,9 @@ final class ReadyNode: @unchecked Sendable {
         unsafe node.address.deallocate()
     }
 
-    /// Retains the signal, and returns its node.
+    /// Retains the signal, and returns its node, with which the caller arms a mailbox or a bell.
     ///
-    /// The reference belongs to the node until `takeRetained` takes it back.
-    /// Only the loop's thread may call this.
+    /// The reference belongs to the node until `takeRetained` takes it back. Only the loop's thread may call this.
     func retainedNode() -> Node {
         precondition(!isOut, "the node is in one place")
         isOut = true

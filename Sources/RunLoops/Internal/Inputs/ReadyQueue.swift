@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// Signalled inputs that wait to be served, first come, first served.
 ///
-/// Like blocks, inputs that are not in the running mode are set aside until the mode changes.
+/// An input that is not in the running mode is set aside until the mode changes, as a block is.
 final class ReadyQueue {
     private let lines = ExclusivityUnchecked(Lines())
 
@@ -28,7 +28,7 @@ final class ReadyQueue {
         lines.value.queued.prepend(signal)
     }
 
-    /// Removes and returns the next input that is in this mode, with its signal.
+    /// Removes and returns the next input that is in the given mode, with its signal.
     func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
@@ -44,7 +44,7 @@ final class ReadyQueue {
         return nil
     }
 
-    /// True if a queued input is in this mode.
+    /// True if a queued input is in the given mode.
     func holdsInput(in mode: RunLoop.Mode) -> Bool {
         lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
     }

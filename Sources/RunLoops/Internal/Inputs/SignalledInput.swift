@@ -30,8 +30,8 @@ enum SignalledStep {
     case ports
 }
 
-/// A manual source, for the inspector.
+/// The input of a manual source, from which the inspection of a loop gets the origin of the source.
 protocol ManuallySignalledInput: SignalledInput {
-    /// The place where the source was made.
+    /// The source location at which the manual source was made.
     var origin: SourceLocation { get }
 }

@@ -49,7 +49,7 @@ struct TimerQueue<Payload> {
         }
     }
 
-    /// Returns a number that orders a new timer after all earlier timers.
+    /// Returns the next sequence number, which makes a new timer fire after all earlier timers with the same date.
     mutating func makeSequence() -> UInt64 {
         defer { nextSequence += 1 }
         return nextSequence

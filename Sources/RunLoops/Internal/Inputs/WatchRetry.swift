@@ -1,7 +1,7 @@
 /// The retries of one loop for descriptors that the kernel has refused to watch.
 ///
-/// While there are such descriptors, each pass checks all descriptors. It retries the refused descriptors if the pause after
-/// the last try is over.
+/// While there are such descriptors, each pass goes through all descriptors of the loop and checks which of them the kernel must
+/// watch. This check retries the refused descriptors if the pause after the last refusal is over.
 struct WatchRetry {
     private var pause = ExponentialBackoff.rewatching
 
@@ -16,7 +16,7 @@ struct WatchRetry {
     /// True if the current check of all descriptors has found descriptors that stay unwatched.
     private var foundSome = false
 
-    /// Begins a check of all descriptors of the loop.
+    /// Begins a check of which descriptors of the loop the kernel must watch.
     mutating func beginLook() {
         foundSome = false
         isDue = moment == .never || Moment.now() >= moment

@@ -3,10 +3,11 @@ internal import Glibc
 /// The descriptors that the sources of one loop watch, each with its trigger and its original open file.
 ///
 /// The original file is the file that the number referred to when the descriptor's first source joined the loop. After a descriptor
-/// was closed, the kernel can reuse its number for another file. The inode does not show this change: files that are neither
-/// sockets nor pipes can share one inode, and a terminal that is opened again has its old inode. The kernel's epoll sets identify
-/// an entry by number and file together. So an epoll set that no thread waits for serves as the record: it has no entry for a
-/// number that was closed or that now refers to another file.
+/// was closed, the kernel can give its number to another file. This table detects that change.
+///
+/// The inode does not show the change: files that are neither sockets nor pipes can share one inode, and a terminal that is opened
+/// again has its old inode. But the kernel's epoll sets identify an entry by number and file together. So the table keeps an epoll
+/// set that no thread waits for. This set has no entry for a number that was closed or that now refers to another file.
 ///
 /// > Thread safety: the loop's own thread only.
 struct WatchedDescriptors {
@@ -35,13 +36,13 @@ struct WatchedDescriptors {
         case admitted
         /// Other sources of the loop watch the descriptor with another trigger.
         case otherTrigger
-        /// Other sources of the loop watch a file that had the same number before.
+        /// Other sources of the loop watch a file that had the same descriptor number before.
         case otherFile
     }
 
     /// Counts one more source of a descriptor, if the source is admitted.
     ///
-    /// - Returns: The answer.
+    /// - Returns: `admitted`, or the reason why the source is not admitted.
     /// - Throws: `SystemError` if epoll refuses the descriptor. This check is made before libevent gets the descriptor, because
     ///   libevent would report its own warning about the refusal.
     mutating func join(
@@ -95,7 +96,7 @@ struct WatchedDescriptors {
         return files?.remove(descriptor) ?? true
     }
 
-    /// Closes the descriptor that this table has opened, because the loop ends.
+    /// Closes the epoll set of this table, because the loop ends.
     mutating func end() {
         entries = [:]
         shared = 0
