@@ -26,12 +26,12 @@ extension Recorder {
 
     /// Records that a notification is discarded, because an observer has no room for it.
     ///
-    /// - Parameter origin: The place where the notification was made.
+    /// - Parameter origin: The source location at which the notification was made.
     package static func noteDrop(_ origin: SourceLocation) {
         note(.drop, RecordedPlaces.Place(origin), number: 1)
     }
 
-    /// Sets the place of the thread's current delivery to the place where the notification was made.
+    /// Records, for the delivery that the calling thread is making, the source location at which the notification was made.
     @inline(never)
     package static func nameDelivery(_ origin: SourceLocation) {
         guard let ring, ring.innermost?.kind == .delivery else { return }
