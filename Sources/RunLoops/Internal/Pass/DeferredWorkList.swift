@@ -1,4 +1,4 @@
-/// The work that one loop does later in a pass.
+/// The work that one loop puts off until the end of a pass, or until it is about to sleep.
 ///
 /// This object owns two lists: the work for the end of each pass, and the work for the moment before a sleep.
 ///
@@ -39,7 +39,7 @@ final class DeferredWorkList {
 
     /// Returns true if there is work for the end of a pass that may be done in a mode.
     ///
-    /// Such work keeps the mode alive.
+    /// Such work keeps the mode alive, so that the loop can run in it.
     func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         lists.value.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }

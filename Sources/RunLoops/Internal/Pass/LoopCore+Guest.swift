@@ -1,7 +1,7 @@
 // A guest is a loop that another main loop of its thread serves. That main loop waits for both loops.
 
 extension LoopCore {
-    /// Makes one pass without waiting, because another main loop of the thread serves this loop.
+    /// Makes one pass without waiting, on behalf of the main loop that serves this loop as a guest.
     ///
     /// - Parameters:
     ///   - mode: The mode.
@@ -17,7 +17,7 @@ extension LoopCore {
         _ = run(Activation(mode: mode, deadline: .never, options: options))
     }
 
-    /// Prepares the loop for a wait of the other main loop.
+    /// Prepares the loop for a wait of the main loop that serves it as a guest.
     ///
     /// - Parameters:
     ///   - mode: The mode.

@@ -1,4 +1,4 @@
-/// The blocks that one loop runs at the end of the present pass.
+/// The blocks that one loop runs once, at the end of a pass.
 ///
 /// The object is in the loop's ``DeferredWorkList`` only while it has blocks, so that passes without such blocks have no cost.
 ///

@@ -11,7 +11,7 @@ final class ThreadStart: Sendable {
     /// The new thread's loop, or the error with which the start has failed.
     private let outcome = OneShot<Result<RunLoop, SystemError>>()
 
-    /// The driver that simulates time for the new thread; nil if the starting thread has no driver.
+    /// The driver that simulates time for the new thread; nil if the thread is not simulated.
     private let driver: ThreadDriver?
 
     /// The notice with which other threads wait for the end of the thread.

@@ -30,7 +30,7 @@ struct EventRing: Equatable, @unchecked Sendable {
         let clock: RecorderClock
         let microsecond: UInt64
         let thread: ThreadName
-        /// The words of the events; nil if this thread is not recorded.
+        /// The memory of the events, as words; nil if this thread is not recorded.
         let words: UnsafeMutablePointer<Atomic<UInt64>>?
         let mask: UInt64
         let reserved = Atomic<UInt64>(0)

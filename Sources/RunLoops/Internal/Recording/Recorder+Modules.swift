@@ -8,7 +8,7 @@ extension Recorder {
     ///
     /// - Parameters:
     ///   - name: The name of the notification.
-    ///   - observers: The number of observers of this name, plus the number of observers of all names.
+    ///   - observers: The number of observers of this name, plus the number of observers that observe every name.
     @inline(never)
     package static func notePost(of name: String, observers: Int) {
         guard let ring else { return }

@@ -5,10 +5,10 @@
 ///
 /// `@unchecked Sendable`: only the loop's own thread touches `companions`.
 final class LoopObjects: @unchecked Sendable {
-    /// The objects of the loop's thread, by their keys.
+    /// The objects of other modules that only the loop's thread uses, by their keys.
     private var companions: [ObjectIdentifier: AnyObject] = [:]
 
-    /// The objects that all threads share, by their keys.
+    /// Weak references to the objects of other modules that all threads share, by their keys.
     private let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
     /// The objects that exist until the loop has ended; nil from then on.
@@ -17,7 +17,7 @@ final class LoopObjects: @unchecked Sendable {
     /// The questions of inspectors for the loop's details that the loop has not answered yet.
     let questions = Guarded<[@Sendable (LoopDetails?) -> Void]>([])
 
-    /// Returns the thread's object for a key, and makes the object if there is none.
+    /// Returns the object for a key that only the loop's thread uses, and makes the object if there is none.
     ///
     /// Only the loop's thread may call this.
     func companion<Companion: AnyObject>(
@@ -29,7 +29,7 @@ final class LoopObjects: @unchecked Sendable {
         return made
     }
 
-    /// Removes and returns the objects of the loop's thread, because the loop ends.
+    /// Removes and returns the objects that only the loop's thread uses, because the loop ends.
     ///
     /// Only the loop's thread may call this.
     func takeCompanions() -> [AnyObject] {

@@ -71,7 +71,7 @@ package final class ServedInput: SignalledInput {
     /// Check this again after each call of a user's handler, because the handler can remove the input.
     package var isInLoop: Bool { state.value.signal != nil }
 
-    /// True if the loop serves the input in a mode.
+    /// Returns true if the input is in its loop, and the loop serves it in a mode.
     package func isServed(in mode: RunLoop.Mode) -> Bool {
         isInLoop && state.value.membership.contains(mode)
     }

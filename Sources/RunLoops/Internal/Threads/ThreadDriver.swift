@@ -18,7 +18,7 @@ package final class ThreadDriver: Sendable {
 
     /// The name of the thread, which is the same in two runs of a simulation.
     let name: String
-    /// Returns the time.
+    /// Returns the present time of the simulation's clock.
     let now: @Sendable () -> ContinuousClock.Instant
     /// Blocks the thread until a time, or until the condition is true.
     ///
