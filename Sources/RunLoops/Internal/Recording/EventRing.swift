@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// Only that thread writes to the ring. Any thread can copy the events without stopping the writer. Before the writer writes
 /// events, it stores in `reserved` the total number of events that will then have been written at most. After each event, it stores
-/// the number of events that have been written in `head`. A reader first copies the events, and then loads `reserved`. From that
+/// in `head` the number of events that have been written. A reader first copies the events, and then loads `reserved`. From that
 /// number, the reader sees which events can have been overwritten during the copy, and drops these.
 ///
 /// `@safe`: the memory exists until ``destroy()``. ``Recording`` calls it under the lock that also guards the number of readers,

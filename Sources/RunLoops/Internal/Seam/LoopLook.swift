@@ -115,9 +115,9 @@ extension RunLoop {
         return details
     }
 
-    /// The waits of threads for other threads that are in progress.
+    /// The calls in which threads are blocked now, waiting for other threads.
     ///
-    /// A wait is not included if no other thread can wait for the waiting thread.
+    /// A call is not included if no other thread can wait for the thread that is blocked in it.
     package static var waits: [WaitLook] {
         let loops = LoopRegistry.loops
         return ThreadWait.graph.withLock { $0.all }.map { wait in

@@ -17,7 +17,7 @@ final class LoopObjects: @unchecked Sendable {
     /// The questions of inspectors for the loop's details that the loop has not answered yet.
     let questions = Guarded<[@Sendable (LoopDetails?) -> Void]>([])
 
-    /// Returns the object for a key that only the loop's thread uses, and makes the object if there is none.
+    /// Returns the object of the loop's thread for a key, and makes the object if there is none.
     ///
     /// Only the loop's thread may call this.
     func companion<Companion: AnyObject>(

@@ -26,7 +26,7 @@ extension RunLoop {
         isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(handle)))
     }
 
-    /// Performs the last work of an object that is being destroyed on any thread, on the loop's thread.
+    /// Performs, on the loop's thread, the last work of an object that is being destroyed on any thread.
     ///
     /// If the caller is on the loop's thread, the work is performed immediately. Otherwise it is performed when the loop next runs,
     /// in any mode. If the loop has ended, or in a forked child, the work is discarded.
