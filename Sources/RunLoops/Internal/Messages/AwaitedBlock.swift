@@ -1,7 +1,7 @@
-/// A block that a thread or task waits for, and the result of the block.
+/// A block that runs on a loop while another thread or task waits for its result.
 ///
-/// When the loop's thread starts the block, it takes the exclusive right to decide the result. So a block that has started cannot
-/// be cancelled.
+/// The loop's thread takes the exclusive right to decide the result when it starts the block. So a block that has started cannot be
+/// cancelled.
 struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     private let result = OneShot<Swift.Result<Result, any Error>>()
 
@@ -10,9 +10,9 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// Only the loop's thread may call this.
     ///
     /// - Parameters:
-    ///   - stack: The wait stack of the loop that runs the block. If the loop's thread ends while the block is running, the wait
-    ///     stack ends the wait for the block.
-    ///   - block: The block.
+    ///   - stack: The loop's stack of waits. If the loop's thread ends while the block is running, the stack ends this block's
+    ///     wait.
+    ///   - block: The code of the block.
     func run(on stack: WaitStack? = nil, _ block: () throws -> Result) {
         if !result.claim() { return }
         stack?.push(self)
@@ -21,22 +21,22 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
         result.settle(outcome)
     }
 
-    /// Prevents the block from starting.
+    /// Cancels the block, unless it has started.
     ///
-    /// - Parameter error: The error that the waiter gets.
-    /// - Returns: False if the block has already started, or the result is already decided.
+    /// - Parameter error: The error that the waiting thread or task gets.
+    /// - Returns: False if the block has already started, or its result is already known.
     @discardableResult
     func cancel(_ error: any Error) -> Bool { result.decide(.failure(error)) }
 
-    /// True if the result is decided, so that no wait is necessary.
+    /// True if the block has returned or was cancelled, so that a wait for it returns at once.
     var isDecided: Bool { result.isDecided }
 
     func threadHasEnded() { result.settle(.failure(PerformError.loopEnded)) }
 
-    /// Blocks the thread until the block has returned, or was cancelled.
+    /// Blocks the calling thread until the block has returned, or was cancelled.
     ///
-    /// - Parameter deadline: The time at which the block is cancelled, unless it has started. If the block has started, the call
-    ///   waits for its end.
+    /// - Parameter deadline: The time at which the block is cancelled if it has not started. If it has started by then, the call
+    ///   waits until the block returns.
     /// - Returns: The result of the block.
     /// - Throws: The error that the block throws, or the error that it was cancelled with.
     func outcome(before deadline: Moment) throws -> Result {
@@ -44,13 +44,13 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
         return try result.take().get()
     }
 
-    /// Suspends the task until the block has returned, or was cancelled.
+    /// Suspends the calling task until the block has returned, or was cancelled.
     ///
     /// - Parameters:
-    ///   - deadline: The time at which the block is cancelled, unless it has started.
+    ///   - deadline: The time at which the block is cancelled if it has not started.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Posts the block to the loop. It is called once, after the task has begun to wait, or not at all if the task was
-    ///     cancelled before.
+    ///   - begin: A function that posts the block to the loop. It is called once, after the task has begun to wait. If the task was
+    ///     cancelled before that, it is not called.
     /// - Returns: The result of the block.
     /// - Throws: The error that the block throws, or the error that it was cancelled with.
     func outcome(
@@ -63,9 +63,10 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
         ).get()
     }
 
-    /// An object that ends the wait with `loopEnded` if the posted block is destroyed without having run.
+    /// An object whose destruction cancels the block with the error `loopEnded`.
     ///
-    /// Only the posted block holds this object.
+    /// Only the block that was posted to the loop holds this object. So if the loop destroys that block without having run it, the
+    /// wait ends.
     final class Ticket: Sendable {
         let wait: AwaitedBlock
         init(_ wait: AwaitedBlock) { self.wait = wait }

@@ -1,51 +1,54 @@
 /// A block that is sent to a loop, with its modes and its source location.
 ///
-/// The struct fits into a node.
+/// The struct fits into one ``Node``, so it needs no memory of its own.
 struct BlockMessage {
     let body: () -> Void
-    /// The modes in which the block is allowed to run; nil for the common modes, empty for every mode.
+    /// The modes in which the loop may run the block; nil for the common modes, empty for every mode.
     let modes: [RunLoop.Mode]?
     let origin: SourceLocation
 }
 
-/// The blocks, parcels and jobs that a loop has taken in and not yet run, in the order in which they arrived.
+/// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that a loop has received and not yet run, oldest first.
 ///
-/// A block whose modes are not running is set aside, and is put back at the front of the queue as soon as the mode changes. So the
-/// blocks of one sender keep their order in every mode that runs them. Jobs run in the common modes.
+/// A block that may not run in the current mode is set aside. As soon as the mode changes, it returns to the front of the queue. So
+/// the blocks of one sender keep their order in every mode that runs them. Jobs run in the common modes.
 struct BlockQueue {
     private var queued = NodeList()
     private var setAside = NodeList()
 
-    /// True while an actor's job is on the stack.
+    /// True while the loop is running an actor's job.
     ///
-    /// Actors assume that no other job of an actor runs inside this job. So if the job runs the loop, that run sets the other jobs
-    /// aside.
+    /// Swift concurrency assumes that no job of an actor runs inside this job. So if the job itself runs the loop, that inner run
+    /// sets the jobs of actors aside.
     private var isInsideJob = false
-    /// True if a job was set aside because an actor's job is on the stack.
+    /// True if an actor's job was set aside because another one is running.
     private var holdsJobsBack = false
 
-    /// The total number of blocks, parcels and jobs that were examined.
+    /// The number of blocks, parcels and jobs that the loop has looked at since the queue was made.
     ///
-    /// A step of a pass examines the queued blocks in order, until this count reaches the ``end`` that the step has read at its
-    /// beginning. A step of a run inside a block advances the same count. For example, three blocks wait while the count is 0, so
-    /// a step ends at 3. If the first block runs the loop, and that run serves the other two blocks, the count is 3 when the first
-    /// block returns, so the outer step is over. Blocks that have arrived in the meantime are served in the next step.
+    /// A step of a pass that serves blocks reads ``end``, and then looks at the queued blocks in order until this count has reached
+    /// that value. So blocks that arrive meanwhile are left for the next step.
+    ///
+    /// If a block runs the loop, that inner run advances the same count. For example, three blocks wait while the count is 0, so
+    /// the step ends at 3. The first block runs the loop, and the inner run serves the other two blocks. When the first block
+    /// returns, the count is 3, so the step is over.
     private(set) var examined = 0
 
     var isEmpty: Bool { queued.isEmpty }
 
-    /// The value that ``examined`` has when all blocks that are queued now have been examined.
+    /// The value that ``examined`` reaches when the loop has looked at every block that is queued now.
     var end: Int { examined + queued.count }
 
     mutating func append(_ node: Node) { queued.append(node) }
 
-    /// Removes and returns the node with the next block for a mode.
+    /// Removes and returns the next node whose block, parcel or job may run in a mode.
     ///
     /// - Parameters:
-    ///   - mode: The mode. It is read only if a block names its modes, because copying a name costs some 50 instructions.
+    ///   - mode: The mode. The argument is evaluated only for a block that names its modes, because copying a mode's name costs
+    ///     some 50 instructions.
     ///   - isCommon: True if the mode is common.
-    ///   - end: The value of ``examined`` at which the step ends.
-    /// - Returns: The node; nil if ``examined`` has reached `end` and no such node was found.
+    ///   - end: The value of ``examined`` at which the search stops.
+    /// - Returns: The node; nil if the search has found none.
     @inline(__always)
     mutating func next(
         in mode: @autoclosure () -> RunLoop.Mode?, isCommon: Bool, before end: Int
@@ -59,9 +62,9 @@ struct BlockQueue {
         return nil
     }
 
-    /// Returns the node with the next job, for any mode.
+    /// Removes and returns the node with the next job, in whatever modes the job may run.
     ///
-    /// The loop calls this when it ends. The blocks before the job are set aside.
+    /// The loop calls this when it ends. Blocks and parcels that precede the job in the queue are set aside.
     mutating func nextJob() -> Node? {
         while let node = queued.popFirst() {
             examined += 1
@@ -77,15 +80,15 @@ struct BlockQueue {
         isInsideJob = true
     }
 
-    /// Records that the job has returned, and puts the other jobs back into the queue.
+    /// Records that the actor's job has returned, and puts the jobs that were set aside meanwhile back into the queue.
     mutating func jobEnds() {
         isInsideJob = false
         if holdsJobsBack { modeDidChange() }
     }
 
-    /// True if a block waits for this mode.
+    /// True if the queue contains a block, parcel or job that may run in a mode.
     ///
-    /// This examines the blocks that have not been set aside.
+    /// Blocks that were set aside do not count.
     func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         var node = queued.first
         while let candidate = node {
@@ -95,8 +98,9 @@ struct BlockQueue {
         return false
     }
 
-    /// Puts the blocks that were set aside back into the queue, for example because the current mode or the common modes have
-    /// changed.
+    /// Puts everything that was set aside back at the front of the queue.
+    ///
+    /// The loop calls this, for example, when its mode or the set of common modes has changed.
     mutating func modeDidChange() {
         var all = setAside.removeAll()
         all.append(queued)
@@ -129,7 +133,7 @@ struct BlockQueue {
 }
 
 extension Node {
-    /// Reads a block without moving it out of its node.
+    /// Calls a function with the block message in the node, without moving the message out of the node.
     func withBlock<Result>(_ body: (borrowing BlockMessage) -> Result) -> Result {
         // Safe: the owner of a node of this kind has stored a block in it, and a block fits inline.
         unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: BlockMessage.self).pointee)

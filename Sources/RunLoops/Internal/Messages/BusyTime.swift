@@ -1,18 +1,20 @@
 internal import Synchronization
 
-/// The time for which a loop has been busy: in a run, and not waiting.
+/// The total time for which a loop has been busy, that is, running and not waiting.
 ///
-/// The loop's thread writes the time, with plain stores, and only while the time is measured. Any thread can read it.
+/// Only the loop's thread writes the time, with plain stores. It does so only while the loop's handlers are timed, watched or
+/// recorded. Any thread can read the time.
 struct BusyTime: ~Copyable, Sendable {
-    /// The busy time in nanoseconds, shifted left by one bit.
+    /// Twice the busy time in nanoseconds, with a flag in bit 0 that is set while the loop is busy.
     ///
-    /// While the loop is busy, the moment at which it became busy is subtracted from the nanoseconds, and bit 0 is set. This is one
-    /// word, so that a reader never sees a period counted twice or not at all.
+    /// When the loop becomes busy, it subtracts the present moment from the time, and when it stops being busy, it adds the present
+    /// moment. So while the flag is set, a reader adds the present moment, too. The time and the flag share one word. With two
+    /// words, a reader could count the current busy period twice or not at all.
     private let word = Atomic<Int64>(0)
-    /// The moment at which the loop became busy; 0 while it is not busy.
+    /// The moment at which the loop became busy, in nanoseconds; 0 while it is not busy.
     private let beginning = Atomic<Int64>(0)
 
-    /// Begins a period, unless a period is under way.
+    /// Records that the loop becomes busy, unless it is busy already.
     func begin(at now: @autoclosure () -> Moment) {
         let before = word.load(ordering: .relaxed)
         if before & 1 == 1 { return }
@@ -21,7 +23,7 @@ struct BusyTime: ~Copyable, Sendable {
         word.store((before >> 1 &- now.nanoseconds) << 1 | 1, ordering: .relaxed)
     }
 
-    /// Ends the period that is under way, if there is one.
+    /// Records that the loop stops being busy, if it is busy.
     func end(at now: @autoclosure () -> Moment) {
         let before = word.load(ordering: .relaxed)
         if before & 1 == 0 { return }
@@ -29,13 +31,13 @@ struct BusyTime: ~Copyable, Sendable {
         word.store((before >> 1 &+ now().nanoseconds) << 1, ordering: .relaxed)
     }
 
-    /// The busy time in nanoseconds until a moment, including the period that is under way.
+    /// Returns the busy time up to a moment, in nanoseconds, including the present busy period.
     func nanoseconds(at now: Moment) -> Int64 {
         let word = word.load(ordering: .relaxed)
         return word & 1 == 0 ? word >> 1 : max(0, word >> 1 &+ now.nanoseconds)
     }
 
-    /// The moment at which the present period began; nil if the loop waits, does not run, or is not measured.
+    /// The moment at which the loop became busy; nil if the loop is waiting or not running, or the busy time is not measured.
     var since: Moment? {
         let began = beginning.load(ordering: .relaxed)
         return began == 0 ? nil : Moment(nanoseconds: began)

@@ -7,26 +7,26 @@ struct Counters: ~Copyable, Sendable {
     let passes = Counter()
     let wakeUps = Counter()
     let kernelCalls = Counter()
-    /// Messages and signals of ports.
+    /// The number of messages and signals that the loop has passed to the handlers of its ports.
     let portMessages = Counter()
     let spinHits = Counter()
     let spinMisses = Counter()
     let timerFires = Counter()
-    /// Nodes that the loop has taken out of its mailbox.
+    /// The number of nodes that the loop has taken out of its mailbox.
     let takenNodes = Counter()
-    /// Blocks, parcels and jobs that the loop has queued.
+    /// The number of blocks, parcels (``Parcel``) and jobs that the loop has put into its queue.
     let takenBlocks = Counter()
-    /// Blocks, parcels and jobs that have run.
+    /// The number of blocks, parcels and jobs that the loop has run.
     let blocks = Counter()
     let busyTime = BusyTime()
 }
 
 extension Counters {
-    /// The number of messages that were handled, of every kind.
+    /// The number of messages that the loop has handled: port messages, signals, blocks, parcels and jobs.
     var messages: Int { portMessages.value &+ blocks.value }
 }
 
-/// The time that the longest handler call took, and the place where that handler was made.
+/// The duration of a loop's longest call of a handler, and the source location at which that handler was made.
 struct LongestHandler {
     let nanoseconds: Int64
     let origin: SourceLocation
@@ -40,6 +40,8 @@ package struct Counter: ~Copyable, Sendable {
 
     package var value: Int { count.load(ordering: .relaxed) }
 
-    /// Adds a number, without a locked instruction, because there is only one writer.
+    /// Adds a number.
+    ///
+    /// Only one thread writes, so this needs no locked instruction.
     package func add(_ number: Int = 1) { count.store(value &+ number, ordering: .relaxed) }
 }

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// A mailbox without messages: any number of rings merge into one signal.
+/// A signal without contents, from any number of threads to one receiver, such as a loop.
 ///
-/// Like ``Mailbox``, the bell is one word that also carries the receiver's sleep state. A ring of an armed bell returns the node
-/// that the bell was armed with, and the caller must then signal the receiver. Any other ring costs only one exchange.
+/// Rings that the receiver has not answered merge into one. The bell is a single word, which also says whether the receiver must be
+/// woken. The receiver arms the bell with a node to be woken by the next ring. A ring of an armed bell returns that node, and its
+/// caller must then signal the receiver. Any other ring costs only one exchange.
 ///
 /// > Thread safety: ``ring()`` and ``nudge()`` from any thread; all other members from the receiver's thread only.
 struct Doorbell: ~Copyable, Sendable {
@@ -12,7 +13,9 @@ struct Doorbell: ~Copyable, Sendable {
     private static let armedBit: UInt = 2
     private static let nudged: UInt = 4
 
-    /// The state: quiet, nudged, rung, or the address of a node with the armed bit.
+    /// The state of the bell: quiet, nudged, rung, or armed.
+    ///
+    /// The word of an armed bell contains a node's address and the armed bit.
     private let word = Atomic<UInt>(Doorbell.quiet)
 
     /// Rings the bell.
@@ -25,7 +28,7 @@ struct Doorbell: ~Copyable, Sendable {
         return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
-    /// Makes the receiver check for work, without ringing the bell.
+    /// Makes the receiver check for work of another kind, without ringing the bell.
     ///
     /// - Returns: The node that the bell was armed with, which the caller now owns; nil if the bell was not armed.
     func nudge() -> Node? {
@@ -46,7 +49,8 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// True if the bell was nudged or rung since it was last armed.
     ///
-    /// Both states are read in one load: between two loads, a nudge could become a ring, and both loads would miss it.
+    /// One load tests both states. If each had its own load, the bell could change from nudged to rung between the loads, and
+    /// neither load would see its state.
     var isNudgedOrRung: Bool {
         racePoint(.bellLooks)
         let seen = word.load(ordering: .acquiring)
@@ -56,7 +60,7 @@ struct Doorbell: ~Copyable, Sendable {
     /// True if the bell was rung since it was last armed.
     var isRung: Bool { word.load(ordering: .acquiring) == Doorbell.rung }
 
-    /// Answers a ring, if there is one, and arms the bell, so that the next ring returns the node.
+    /// Answers a ring, if there is one, and arms the bell, so that the next ring returns the given node.
     ///
     /// After the call, the receiver sees all stores that senders made before they rang.
     ///
@@ -70,7 +74,7 @@ struct Doorbell: ~Copyable, Sendable {
         return before == Doorbell.rung
     }
 
-    /// Arms the bell unless it was rung or nudged.
+    /// Arms the bell with a node, unless the bell was rung or nudged.
     ///
     /// - Returns: False if the bell was rung or nudged.
     func armUnlessRung(with node: Node) -> Bool {
@@ -83,7 +87,7 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// Disarms the bell.
     ///
-    /// A bell that is not armed stays as it is.
+    /// If the bell is not armed, it does not change.
     ///
     /// - Returns: The node that the bell was armed with; nil if the bell was not armed.
     func disarm() -> Node? {

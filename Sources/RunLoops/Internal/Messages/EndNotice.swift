@@ -1,9 +1,9 @@
-/// The end of a thread, and the threads and tasks that wait for this end.
+/// A notice that a thread has ended, for which other threads and tasks can wait.
 final class EndNotice: Sendable {
-    /// The waits in progress; nil after the thread has ended.
+    /// The waits for the end of the thread; nil after it has ended.
     private let waits = Guarded<[ObjectIdentifier: OneShot<Bool>]?>([:])
 
-    /// Ends all waits, and makes every later wait end immediately.
+    /// Announces that the thread has ended, which ends all present waits, and makes later waits return immediately.
     func post() {
         let waiting = waits.withLock { waits in
             defer { waits = nil }
@@ -12,7 +12,7 @@ final class EndNotice: Sendable {
         for wait in (waiting ?? [:]).values { wait.decide(true) }
     }
 
-    /// Blocks the calling thread until the notice's thread has ended.
+    /// Blocks the calling thread until the thread that the notice is about has ended.
     ///
     /// - Returns: False if the deadline passed first.
     func wait(until deadline: Moment) -> Bool {
@@ -22,7 +22,7 @@ final class EndNotice: Sendable {
         return wait.wait(until: deadline)
     }
 
-    /// Suspends the calling task until the notice's thread has ended.
+    /// Suspends the calling task until the thread that the notice is about has ended.
     ///
     /// - Returns: False if the deadline passed first, or the task was cancelled.
     func wait(until deadline: Moment, isolation: isolated (any Actor)? = #isolation) async -> Bool {
@@ -33,7 +33,7 @@ final class EndNotice: Sendable {
         }
     }
 
-    /// The number of threads and tasks that wait.
+    /// The number of threads and tasks that are waiting for the end of the thread.
     var waitingCount: Int { waits.withLock { $0?.count ?? 0 } }
 
     private func add(_ wait: OneShot<Bool>) {

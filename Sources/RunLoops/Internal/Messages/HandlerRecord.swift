@@ -1,26 +1,29 @@
 internal import Synchronization
 
-/// A record of the handler that a loop is calling, from which another thread can detect a handler that does not return.
+/// A record of the handler that a loop is calling now, with which another thread can detect a handler that does not return.
 ///
-/// The loop's thread writes the record, with plain stores, and only while a watchdog watches. Any thread can read it. The loop does
-/// not read the clock for the record, because a watchdog measures the time between two readings of the record.
+/// Only the loop's thread writes the record, with plain stores, and only while a watchdog or an inspector watches the loop. Any
+/// thread can read the record. The record contains no time, so the loop need not read the clock. A watchdog measures the time
+/// between two of its own readings of the record.
 struct HandlerRecord: ~Copyable, Sendable {
-    /// The interest in handlers: bit 0 is set while handlers are timed, bit 32 while a flight recorder records, and the bits
-    /// between these are the number of watchdogs.
+    /// The reasons to observe the loop's handlers, in one word.
+    ///
+    /// Bit 0 is set while the program has the handlers timed, and bit 32 while a flight recorder records them. The bits between
+    /// these contain the number of watchdogs and inspectors.
     private let interest = Atomic<Int>(0)
 
-    /// The bits of the ``Call`` that is under way, or 0.
+    /// The bits of the ``Call`` that the loop is making; 0 between calls.
     ///
-    /// The bits contain the call's number, so they differ from the bits of every other call. The loop stores the other members
-    /// before this word, and only while this word is 0. So if a reader reads the other members and then finds this word unchanged,
-    /// all members that it has read belong to one call.
+    /// Each call has its own number, so its bits differ from those of every other call. The loop changes ``file`` and ``nextTimer``
+    /// only while this word is 0, and then stores this word. A reader loads this word, then the other two, then this word again. If
+    /// this word has not changed, all that the reader has loaded belongs to one call.
     private let call = Atomic<UInt64>(0)
-    /// The address of the name of the file in which the handler was made, or 0.
+    /// The address of the name of the source file in which the handler was made; 0 if there is no such address.
     private let file = Atomic<UInt>(0)
-    /// The date of the next timer, as of the beginning of the call.
+    /// The date on which the loop's next timer is due, stored at the beginning of the call.
     private let nextTimer = Atomic<Int64>(Moment.never.nanoseconds)
 
-    /// The number of recorded calls; for the loop's thread only.
+    /// The number of calls that were recorded so far, for the loop's thread only.
     private let count = Counter()
 
     // MARK: - Interest
@@ -28,24 +31,24 @@ struct HandlerRecord: ~Copyable, Sendable {
     private static let timedBit = 1
     private static let recordedBit = 1 << 32
 
-    /// True if handlers are timed, watched or recorded.
+    /// True if the program times the loop's handlers, a watchdog or inspector watches them, or a flight recorder records them.
     @inline(__always)
     var isWanted: Bool { interest.load(ordering: .relaxed) != 0 }
 
     private var isWatched: Bool { interest.load(ordering: .relaxed) & ~HandlerRecord.recordedBit > 1 }
 
-    /// True if handlers are timed or watched.
+    /// True if the program times the loop's handlers, or a watchdog or inspector watches them.
     var isTimedOrWatched: Bool { interest.load(ordering: .relaxed) & ~HandlerRecord.recordedBit != 0 }
 
-    /// True if a flight recorder records handlers.
+    /// True if a flight recorder records the loop's handlers.
     var isRecorded: Bool { interest.load(ordering: .relaxed) & HandlerRecord.recordedBit != 0 }
 
-    /// Begins or ends the timing of handlers.
+    /// Switches the timing of the loop's handlers on or off.
     func setTimed(_ isTimed: Bool) {
         set(HandlerRecord.timedBit, isTimed)
     }
 
-    /// Begins or ends the recording of handlers.
+    /// Switches the recording of the loop's handlers by a flight recorder on or off.
     func setRecorded(_ isRecorded: Bool) { set(HandlerRecord.recordedBit, isRecorded) }
 
     private func set(_ bit: Int, _ isSet: Bool) {
@@ -56,24 +59,27 @@ struct HandlerRecord: ~Copyable, Sendable {
         }
     }
 
-    /// Adds to the number of watchdogs; a negative number subtracts.
+    /// Adds to the number of watchdogs and inspectors that watch the loop; a negative number subtracts.
     func addWatchers(_ number: Int) { interest.add(2 * number, ordering: .relaxed) }
 
     // MARK: - Writing
 
-    /// Records a call that is about to begin.
+    /// Records that the loop is about to call a handler, if a watchdog or inspector watches the loop.
     ///
-    /// - Returns: False if no watchdog watches, or if the call is inside a call that is already recorded.
+    /// - Returns: True if the call was recorded. False if nothing watches the loop, or if this call is inside a call that is
+    ///   recorded already.
     func begin(_ kind: RunLoop.HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
         guard isWatched, call.load(ordering: .relaxed) == 0 else { return false }
         write(kind, origin.line, origin.address, nextTimer)
         return true
     }
 
-    /// Records that the call has returned.
+    /// Records that the handler has returned.
     func end() { call.store(0, ordering: .relaxed) }
 
-    /// Removes the call from the record while its handler runs the loop, because such a handler does not block the loop.
+    /// Removes the recorded call, because its handler now runs the loop.
+    ///
+    /// A handler that runs the loop does not block it. ``resume(_:nextTimer:)`` records the call again.
     func pause() -> Paused {
         let paused = Paused(
             call: Call(bits: call.load(ordering: .relaxed)), file: file.load(ordering: .relaxed))
@@ -81,9 +87,9 @@ struct HandlerRecord: ~Copyable, Sendable {
         return paused
     }
 
-    /// Records the call again after the run inside the call.
+    /// Records a paused call again, because the run inside its handler has ended.
     ///
-    /// The time of the call starts again from zero.
+    /// For a watchdog, this is a new call, whose time starts at zero.
     func resume(_ paused: Paused, nextTimer: Moment) {
         if paused.call.bits == 0 { return }
         write(paused.call.kind, paused.call.line, paused.file, nextTimer)
@@ -100,10 +106,10 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     // MARK: - Reading
 
-    /// Reads the call that is under way.
+    /// Reads the call that the loop is making.
     ///
     /// - Parameter midway: A hook for tests, called between the two loads of the call.
-    /// - Returns: Nil if no call is under way, or another call has just begun.
+    /// - Returns: The call; nil if the loop is calling no handler, or began or ended a call during the reading.
     func look(midway: () -> Void = {}) -> Look? {
         let call = Call(bits: call.load(ordering: .acquiring))
         if call.bits == 0 { return nil }
@@ -116,7 +122,8 @@ struct HandlerRecord: ~Copyable, Sendable {
 }
 
 extension HandlerRecord {
-    /// A call, in one word: 32 bits for its number, 24 for the line, 8 for the kind.
+    /// A call of a handler, in one word: 32 bits for the call's number, 24 for the line on which the handler was made, and 8 for
+    /// the handler's kind.
     struct Call: Hashable, Sendable {
         let bits: UInt64
 
@@ -137,13 +144,13 @@ extension HandlerRecord {
         }
     }
 
-    /// A call that was paused for a run inside it.
+    /// A call that is missing from the record while its handler runs the loop.
     struct Paused {
         fileprivate let call: Call
         fileprivate let file: UInt
     }
 
-    /// A call as another thread reads it.
+    /// A copy of the record, made by another thread.
     struct Look: Hashable, Sendable {
         let call: Call
         fileprivate let file: UInt
@@ -155,7 +162,7 @@ extension HandlerRecord {
             self.nextTimer = nextTimer
         }
 
-        /// The place where the handler was made.
+        /// The file and line at which the handler was made.
         var madeAt: String {
             guard let name = unsafe UnsafePointer<CChar>(bitPattern: file) else { return "an unknown place" }
             // Safe: the name is that of a static string, which ends with a zero and is never freed.

@@ -5,24 +5,26 @@ internal import Synchronization
 /// The handle contains the memory that senders access. It exists as long as there is a reference to it, and so can outlive the
 /// loop's thread.
 final class LoopHandle: Sendable {
-    /// The mailbox that senders push onto.
+    /// The mailbox into which other threads put messages for the loop.
     ///
     /// It is the first property, next to the reference count, because senders write both.
     let mailbox = Mailbox()
 
-    /// The requests, such as those of `stop()` and `wakeUp()`, that the loop has not taken yet.
+    /// The requests that the loop has not taken yet, such as those that `stop()` and `wakeUp()` make.
     private let requests = Atomic<UInt8>(0)
 
     /// The number of times that a sender has written to ``wakeup``.
     let kernelWrites = Atomic<Int>(0)
 
-    /// The moment at which a sender wakes the loop, for the measurement of a wake-up.
+    /// The moment at which a sender woke the loop, from which the loop measures the time that a wake-up takes.
     ///
-    /// The loop stores 1 to request a measurement. The sender that wakes the loop then replaces the 1 with the moment of its write.
-    /// If there is no measurement, the value is 0.
+    /// The loop stores 1 before it sleeps, to request a measurement. The sender that wakes the loop then replaces the 1 with the
+    /// moment of its write to ``wakeup``. The value 0 means that no measurement is requested.
     let wakeStamp = Atomic<Int64>(0)
 
-    /// The descriptor that wakes the loop, placed before the padding because senders read it.
+    /// The descriptor with which senders wake the loop.
+    ///
+    /// It comes before the padding, because senders read it.
     let wakeup: Wakeup
 
     /// Padding that keeps the loop's own data off the cache lines that senders write.
@@ -34,7 +36,7 @@ final class LoopHandle: Sendable {
     let processorTime = ProcessorTime()
     let handlers = HandlerRecord()
 
-    /// The longest call of a handler; nil unless the program has asked for the timing of handlers.
+    /// The loop's longest call of a handler; nil unless the program has asked for the timing of handlers.
     ///
     /// The loop takes the lock only when it times a handler.
     let longestHandler = Guarded<LongestHandler?>(nil)
@@ -58,11 +60,12 @@ final class LoopHandle: Sendable {
         unsafe requestNode.address.deallocate()
     }
 
-    /// Pushes nodes, and wakes the loop if it sleeps.
+    /// Puts nodes into the loop's mailbox, and wakes the loop if it sleeps.
     ///
     /// - Parameters:
-    ///   - chain: The nodes.
-    ///   - member: The public member that was called, for the message in a forked child.
+    ///   - chain: The nodes, which contain the messages.
+    ///   - member: The name of the public member that the program called. In a forked child, the program ends with a message that
+    ///     contains the name.
     /// - Returns: False if the loop has ended. The caller then still owns the nodes.
     @inline(__always)
     func send(_ chain: Mailbox.Chain, for member: StaticString = "RunLoop") -> Bool {
@@ -117,7 +120,7 @@ extension LoopHandle {
         if before == 0 { _ = send(Mailbox.Chain(requestNode)) }
     }
 
-    /// Removes and returns the requests.
+    /// Removes and returns all requests that were made of the loop.
     ///
     /// Called on the loop's thread only, after it has taken the request node out of the mailbox.
     func takeRequests() -> Requests {

@@ -1,22 +1,26 @@
 // The flight recorder's record of sent messages.
 
 extension Mailbox {
-    /// The minimum time between two stamps of one sender, in microseconds, which limits the cost of stamps.
+    /// The minimum time, in microseconds, between two messages of one thread that are stamped with the time.
+    ///
+    /// It limits the cost of stamps.
     private static let stampInterval: UInt64 = 10
 
-    /// Stamps the oldest of the messages that are about to be sent, and records that they are sent.
+    /// Records, for the flight recorder, that messages are about to be sent, and stamps the oldest of them with the time.
     ///
-    /// The receiver takes the oldest of several messages first, so the recorder measures how long this message waits.
+    /// The receiver takes the oldest message first. With the stamp, the recorder measures how long this message waits.
     ///
-    /// If the recorder does not record everything, a sender tries to stamp a message in three cases only: the message can wake the
-    /// receiver; the mailbox is empty, so the receiver takes this message first when it next takes its mail; or the number of
-    /// messages sent before this one is a multiple of 256. Each try reads the clock, and sets no stamp within ``stampInterval`` of
-    /// the last stamp. A busy sender sends some 400 messages in that time. So with more tries, most tries would read the clock for
-    /// nothing.
+    /// Unless the recorder records everything, a sender tries to set a stamp in three cases only. First, the message can wake the
+    /// receiver. Second, the mailbox is empty, so the receiver takes this message first when it next takes its mail. Third, the
+    /// number of messages that were sent before this one is a multiple of 256.
+    ///
+    /// Each try reads the clock, and sets no stamp within ``stampInterval`` of the thread's last stamp. A busy sender sends some
+    /// 400 messages in that time, so most of any further tries would read the clock for nothing.
     ///
     /// - Parameters:
-    ///   - chain: The messages.
-    ///   - place: The place with which the handler of the oldest message will be recorded; nil if the messages have no handler.
+    ///   - chain: The messages that are about to be sent.
+    ///   - place: The source location that will be recorded for the handler of the oldest message; nil if the messages have no
+    ///     handler.
     @inline(__always)
     func noteSend(_ chain: Chain, _ place: @autoclosure () -> SourceLocation?) {
         chain.clearStamps()
@@ -45,7 +49,9 @@ extension Mailbox {
 }
 
 extension Mailbox.Chain {
-    /// The place of the handler of the oldest message, if the chain is for a loop's mailbox.
+    /// The source location that is recorded for the handler of the oldest message; nil if the message is a signal or a request.
+    ///
+    /// The chain must be for a loop's mailbox.
     var place: SourceLocation? {
         switch oldest.kind {
         case .block, .blockInModes: oldest.withBlock { $0.origin }
@@ -55,7 +61,7 @@ extension Mailbox.Chain {
         }
     }
 
-    /// Removes the stamps that earlier uses of the nodes have left.
+    /// Removes all stamps, which can be left from earlier messages in the same nodes.
     @inline(__always)
     fileprivate func clearStamps() {
         var node = newest

@@ -1,5 +1,5 @@
 extension Mailbox {
-    /// The parts of a mailbox's word.
+    /// The value of a mailbox's word, which consists of several parts.
     ///
     /// | bits | part |
     /// |---|---|
@@ -8,7 +8,8 @@ extension Mailbox {
     /// | 62 | armed |
     /// | 63 | closed |
     ///
-    /// If all pushes ignore the room, as in a loop's mailbox, the room wraps around, and only its changes have a meaning.
+    /// The *room* is the number of nodes that senders may still push. If all pushes ignore the room, as in a loop's mailbox, it
+    /// wraps around, and only its changes have a meaning.
     struct Word: Equatable {
         let bits: UInt64
 
@@ -24,7 +25,7 @@ extension Mailbox {
         var isClosed: Bool { bits & Word.closedBit != 0 }
         var isArmed: Bool { bits & Word.armedBit != 0 }
 
-        /// The newest node; in an armed word, the node that the mailbox is armed with.
+        /// The node that was pushed last; in an armed word, the node that the mailbox is armed with.
         var node: Node? {
             // Safe: this was the address of a node when it was stored. If the word has changed since then, the exchange that would
             // pass the node to the caller fails.
@@ -32,10 +33,10 @@ extension Mailbox {
                 .map { unsafe Node($0) }
         }
 
-        /// The room that is left, modulo 2²⁰.
+        /// The number of nodes that senders may still push, modulo 2²⁰.
         var room: UInt64 { bits >> Word.roomShift & Word.roomMask }
 
-        /// The total number of nodes pushed onto the mailbox, modulo 2²⁰, if the mailbox was created without room.
+        /// The total number of nodes that were pushed, modulo 2²⁰, if the mailbox was created without room.
         var sequence: UInt64 { (0 &- room) & Word.roomMask }
 
         func pushing(_ chain: Chain) -> Word {
@@ -61,7 +62,9 @@ extension Mailbox {
             bits = address >> Word.addressShift | (room & Word.roomMask) << Word.roomShift
         }
 
-        /// True if the word can represent a node's address, which must be in a user space of 48 bits and 64-byte aligned.
+        /// True if the word can contain a node's address.
+        ///
+        /// The address must be in a user space of 48 bits, and 64-byte aligned.
         static func canHold(_ address: UnsafeMutableRawPointer) -> Bool {
             UInt64(UInt(bitPattern: address)) & ~(addressMask << addressShift) == 0
         }

@@ -3,24 +3,25 @@ internal import Synchronization
 
 /// The single word through which all other threads send to a loop or a port.
 ///
-/// The word is the head of a stack of nodes, newest first. It also carries the receiver's sleep state: an armed mailbox is empty,
+/// The word points to a linked stack of nodes, newest first. It also says whether the receiver sleeps: an armed mailbox is empty,
 /// and its receiver does not check it again until the receiver is signalled. A push and the arming change the same word, so one of
 /// the two comes first: either the arming finds a node and fails, or the push finds the word armed and its sender signals. No
 /// wake-up is lost, and no second flag or fence is needed.
 ///
-/// The word also carries the room that is left. A push takes its room in the exchange that queues its nodes, so a sender's check
-/// and its push are one atomic operation. If the exchange succeeds, the room that the sender saw is the present room, however long
-/// the sender was stalled and however often the word has changed in the meantime. Only ``addRoom(_:)`` gives back room.
+/// The word also contains the *room*: the number of nodes that may still be pushed. A push takes its room in the exchange that
+/// queues its nodes, so a sender's check and its push are one atomic operation. If the exchange succeeds, the room that the sender
+/// saw is the present room, however long the sender was stalled and however often the word has changed in the meantime. Only
+/// ``addRoom(_:)`` gives back room.
 ///
 /// > Thread safety: ``push(_:)``, ``pushIfRoom(_:)``, ``tryPush(_:onto:)``, ``addRoom(_:)`` and ``close()`` from any thread;
 /// > ``take()``, ``arm(with:)`` and ``disarm()`` from the receiver's thread only.
 struct Mailbox: ~Copyable, Sendable {
-    /// The word.
+    /// The mailbox's single word, a ``Word``.
     ///
     /// Every change is a compare-and-exchange, except for the one exchange that closes the mailbox.
     ///
-    /// A push is a store with release ordering, and a take is a load with acquire ordering. So the receiver that takes a node sees
-    /// all that the sender wrote to it. The exchanges of other pushes in between continue the release sequence.
+    /// A push stores with release ordering, and a take loads with acquire ordering. So the receiver that takes a node sees all that
+    /// the sender wrote to it. The exchanges of other pushes in between continue the release sequence.
     private let word: Atomic<UInt64>
 
     /// Creates an empty mailbox.
@@ -57,13 +58,13 @@ struct Mailbox: ~Copyable, Sendable {
     /// The value can be outdated immediately; only a successful push onto this word confirms it.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
-    /// Loads the present word, so that the caller sees the stores that earlier pushes have released.
+    /// Loads the present word with acquire ordering, so that the caller sees the stores that earlier pushes have released.
     func acquireCurrent() -> Word { Word(bits: word.load(ordering: .acquiring)) }
 
-    /// Adds nodes, newest on top, if the word is still the word that the caller loaded.
+    /// Pushes nodes, if the word is still the word that the caller loaded.
     ///
-    /// A word that has changed and changed back does no harm: the nodes are queued onto the present word, and only the word decides
-    /// which receiver is signalled and how much room is left.
+    /// It does no harm if the word has changed and changed back. The nodes are queued onto the present word, and only the present
+    /// word says which receiver is signalled and how much room is left.
     func tryPush(_ chain: Chain, onto seen: Word) -> Push {
         if seen.isClosed { return .closed }
         chain.oldest.link(to: seen.isArmed ? nil : seen.node)
@@ -79,7 +80,7 @@ struct Mailbox: ~Copyable, Sendable {
         return seen.isArmed ? .queuedToArmed(signal: seen.node) : .queued
     }
 
-    /// Adds nodes, newest on top, without regard to room.
+    /// Pushes nodes, even if there is no room for them.
     @inline(__always)
     func push(_ chain: Chain) -> Push {
         while true {
@@ -90,7 +91,7 @@ struct Mailbox: ~Copyable, Sendable {
         }
     }
 
-    /// Adds nodes, newest on top, if there is room for all of them.
+    /// Pushes nodes, if there is room for all of them.
     @inline(__always)
     func pushIfRoom(_ chain: Chain) -> Push {
         while true {
@@ -135,7 +136,9 @@ struct Mailbox: ~Copyable, Sendable {
         return NodeList()
     }
 
-    /// Arms the mailbox; the receiver then does not check the mailbox again until a sender signals.
+    /// Arms the mailbox, so that the next sender must signal the receiver.
+    ///
+    /// Until a sender has signalled, the receiver does not check the mailbox again.
     ///
     /// - Parameter signal: The node that is passed to the sender that must signal. That sender then owns the node.
     /// - Returns: False if a node is already queued or the mailbox is closed; the call then changes nothing.
@@ -218,7 +221,7 @@ extension Mailbox {
             count = 1
         }
 
-        /// Creates a chain of one node that takes no room.
+        /// Creates a chain of one node that the mailbox does not count, so that it takes no room.
         init(uncounted node: Node) {
             newest = node
             oldest = node

@@ -24,9 +24,9 @@ extension Node {
     }
 }
 
-/// A job that its loop must either run or pass on, exactly once.
+/// A job of Swift concurrency, which the loop must either run or pass on to another executor, exactly once.
 struct LoopJob {
     let job: UnownedJob
-    /// True if the job belongs to a task that prefers the loop, false if it belongs to an actor on the loop.
+    /// True if the job belongs to a task that prefers the loop as its executor, false if it belongs to an actor on the loop.
     let isPreferred: Bool
 }

@@ -1,11 +1,12 @@
-/// Several messages of one type in one node.
+/// Packs: nodes that contain several messages of one type.
 ///
 /// Messages travel between processors as cache lines. Between two busy threads, moving cache lines makes up most of the cost of a
 /// message. So messages that are sent together share nodes, each of which contains as many messages as fit. The receiver takes the
-/// messages out one by one, oldest first. The thread that takes the last message owns the node.
+/// messages out one by one, oldest first. The thread that takes the last message out of a node then owns the node.
 ///
-/// A pack has its own mark. The two bytes behind the mark contain the number of messages that were put in, and the number that were
-/// taken out. When the last message is taken, the node gets the ordinary mark again, which all nodes of a slab have initially.
+/// A pack is marked as ``Mark/pack``. The two bytes behind the mark contain the number of messages that were put in, and the number
+/// that were taken out. When the last message is taken, the node gets the mark ``Mark/ordinary`` again, which all nodes of a slab
+/// have initially.
 extension Node {
     /// The position of a message: its node, and its index in the node.
     @usableFromInline
@@ -27,11 +28,11 @@ extension Node {
     /// A message or notice that was taken out of a node.
     struct Taken {
         let slot: Slot
-        /// True if the node is empty now.
+        /// True if the node contains no further message.
         ///
         /// In that case the node belongs to the thread that has taken the message or notice.
         let isLast: Bool
-        /// True if this is a message that takes room.
+        /// True if this is a message that counts towards the mailbox's limit, and not a notice or a message beyond the limit.
         ///
         /// In that case the node belongs to a slab.
         let takesRoom: Bool
@@ -49,7 +50,7 @@ extension Node {
     /// Puts the next messages into a node of the calling thread: as many as fit into the node, and at most `room`.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The call consumes the messages that it puts in.
+    ///   - messages: The source of the messages. The call consumes the messages that it puts in.
     ///   - room: The maximum number of messages. The call subtracts the number of messages that it puts in.
     /// - Returns: The node; nil if there is no room, or no message is left.
     @inlinable @inline(__always)

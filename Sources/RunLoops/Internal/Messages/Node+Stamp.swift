@@ -1,4 +1,4 @@
-/// The stamp of a node: the time at which its message was sent, for the flight recorder.
+/// Stamps: the time at which the message in a node was sent, for the flight recorder.
 ///
 /// The stamp is in the last four bytes of the node's second word, which have no other use. Without a recording, only the store of
 /// the node's kind touches these bytes, because this store covers the whole word. A node that was sent before a recording began can
@@ -20,7 +20,7 @@ extension Node {
         unsafe address.storeBytes(of: stamp, toByteOffset: Node.stampOffset, as: UInt32.self)
     }
 
-    /// Makes the node ordinary, without a stamp.
+    /// Gives the node the mark ``Mark/ordinary``, and removes its stamp.
     func clearSecondWord() {
         // Safe: only the kind, the mark and the stamp use the second word; 0 is the ordinary mark.
         unsafe address.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)

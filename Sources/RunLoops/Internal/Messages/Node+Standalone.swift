@@ -1,17 +1,18 @@
-/// Nodes with their own memory, instead of a place in a slab, for the messages and notices that a port queues beyond its limit.
+/// Standalone nodes, which a port uses for the messages and notices that it queues beyond its limit.
 ///
-/// The mailbox does not count them, so they take no room. They have a mark that no node of a slab has. So a node of a slab can keep
-/// its initial mark, and the sender of a single message need not write a mark.
+/// A standalone node has its own memory, instead of a place in a slab. The mailbox does not count such nodes, so they take no room.
+/// They have a mark that no node of a slab has. So a node of a slab can keep its initial mark, and the sender of a single message
+/// need not write a mark.
 extension Node {
     /// The kind of a node in a port's queue.
     enum Mark: UInt8 {
-        /// A message that takes room.
+        /// A message that counts towards the port's limit.
         ///
         /// Every node of a slab has this mark initially.
         case ordinary
-        /// Several messages that take room, in a node of a slab.
+        /// Several messages that count towards the port's limit, in a node of a slab.
         case pack
-        /// A message beyond the limit.
+        /// A message that was queued beyond the port's limit.
         case beyondLimit
         /// No message: a notice, which reports that the last send right was released.
         case noSenders
@@ -30,13 +31,13 @@ extension Node {
         return node
     }
 
-    /// Frees a node of ``makeStandalone(_:)``, after its message was taken out.
+    /// Frees a node that ``makeStandalone(_:)`` made, after its message was taken out.
     func freeStandalone() {
         // Safe: the caller owns the node, which has its own memory.
         unsafe address.deallocate()
     }
 
-    /// Turns a wide node into two ordinary nodes again.
+    /// Turns a wide node, which is two neighbours in a slab, into two ordinary nodes again.
     ///
     /// This restores the mark of the second node, which the contents of the wide node have overwritten.
     func split() {
@@ -49,7 +50,7 @@ extension Node {
         unsafe address.load(fromByteOffset: Node.markOffset, as: Mark.self)
     }
 
-    /// True if the node's messages take room.
+    /// True if the node's messages count towards the port's limit.
     ///
     /// In that case the node belongs to a slab.
     var takesRoom: Bool {

@@ -1,4 +1,4 @@
-/// A message that is sent to a loop: 64 bytes of raw memory, alone on its cache line.
+/// A message to a loop or a port: 64 bytes of raw memory, alone on its cache line.
 ///
 /// The first word is the link to the next node, the second word contains the kind of the contents, and 48 bytes are left for the
 /// contents. One byte of the second word is the node's ``Mark``. Each node has one owner at a time: the sender until it has pushed
@@ -12,11 +12,11 @@ struct Node: Equatable, @unchecked Sendable {
     let address: UnsafeMutableRawPointer
 
     static let stride = 64
-    /// The size of a wide node: two neighbours in one slab, for contents that are too large for one node.
+    /// The size in bytes of a wide node, which is two neighbours in one slab, for contents that are too large for one node.
     @usableFromInline static let wideStride = 2 * stride
     private static let kindOffset = 8
     @usableFromInline static let payloadOffset = 16
-    /// The largest size in bytes of a message that needs no box.
+    /// The largest size, in bytes, of a message that is stored in the node itself; a larger message is stored in a box.
     @usableFromInline static let payloadCapacity = 48
 
     /// The kind of the contents of a node in a loop's mailbox.
@@ -35,7 +35,7 @@ struct Node: Equatable, @unchecked Sendable {
         case preferredJob
         /// A retained ``ReadyNode``: an input of the loop has become ready.
         case signal
-        /// No contents: the loop's request node, which is sent when a request is made of the loop.
+        /// No contents: the node tells the loop that there is a request, such as that of `stop()`.
         case control
     }
 
@@ -60,14 +60,15 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Sets the link, but writes to the node only if the link changes.
+    /// Sets the link to the next node, but writes to this node only if the link changes.
     ///
-    /// So the node of a signal, which is sent again and again, stays in every processor's cache.
+    /// The node of a signal is sent again and again, usually with the same link. As long as no thread writes to it, it stays in
+    /// every processor's cache.
     func link(to node: Node?) { if next != node { next = node } }
 
     /// The kind of the contents.
     ///
-    /// Setting the kind makes the node ordinary, and removes the stamp that an earlier message can have left.
+    /// Setting the kind also sets the mark to ``Mark/ordinary``, and removes the stamp that an earlier message can have left.
     var kind: Kind {
         get {
             // Safe: only the kind of nodes in a loop's mailbox is loaded, and each of these nodes has a kind.
@@ -118,7 +119,9 @@ struct Node: Equatable, @unchecked Sendable {
     }
 }
 
-/// Nodes in the order in which they were sent, owned by one thread.
+/// A linked list of nodes, in the order in which they were sent.
+///
+/// One thread owns the list and its nodes.
 struct NodeList {
     private(set) var first: Node?
     private var last: Node?

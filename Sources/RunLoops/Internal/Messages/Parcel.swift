@@ -1,19 +1,19 @@
-/// The head of a parcel: a value that is sent to a loop, with a function of another module that handles the value.
+/// The head of a parcel, which is a value that is sent to a loop together with a function that handles the value.
 ///
-/// The head is stored in a wide node, with the value behind it. So the value needs no memory of its own. Sending the value changes
+/// The head and the value behind it are stored in one wide node. So the value needs no memory of its own. Sending the value changes
 /// no reference count. Otherwise the sender and the loop's thread would both write to that count for each parcel.
 ///
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline
 struct Parcel: Sendable {
-    /// The modes in which the function is allowed to run; nil for the common modes.
+    /// The modes in which the loop may call the function; nil for the common modes.
     let modes: [RunLoop.Mode]?
     let handle: Handle
 
     /// A function that handles the value of one parcel, and is called exactly once for it.
     ///
-    /// Its arguments are the address of the value, and true if the parcel has arrived. The function moves the value out of that
-    /// address, or destroys it there.
+    /// The first argument is the address of the value. The function moves the value out of that address, or destroys it there. The
+    /// second argument is true if the loop serves the parcel, and false if the loop has ended.
     @usableFromInline typealias Handle = @convention(c) (UnsafeMutableRawPointer, Bool) -> Void
 
     init(_ modes: [RunLoop.Mode]?, _ handle: Handle) {
@@ -21,9 +21,9 @@ struct Parcel: Sendable {
         unsafe self.handle = handle
     }
 
-    /// The offset of the value in a wide node.
+    /// The offset in bytes of the value from the beginning of its wide node.
     @usableFromInline static let valueOffset = Node.payloadOffset + 16
-    /// The maximum size of the value.
+    /// The maximum size of the value in bytes.
     @usableFromInline static let valueCapacity = Node.wideStride - valueOffset
 }
 

@@ -1,13 +1,14 @@
 internal import CThreads
 internal import Synchronization
 
-/// The source of a thread's nodes: slabs of 4 KiB that the thread fills from front to back.
+/// An allocator of the nodes that one thread sends.
 ///
-/// A sender takes the next node of its thread's current slab, without malloc and without a search. For each slab, a
-/// receiver counts the nodes that it has released. The release of a slab's last node returns the whole slab to its cache. So a
-/// message costs one addition on each side, and each slab costs one exchange between threads. A burst takes as many slabs as it
-/// needs. Up to ``spareLimit`` empty slabs wait for reuse, and further empty slabs are freed. So a queue of steady length allocates
-/// nothing, however long it is.
+/// The allocator hands out the nodes of a slab of 4 KiB from front to back, without malloc and without a search. For each slab, the
+/// receiver counts the nodes that it has released. The release of a slab's last node returns the whole slab to its allocator. So a
+/// message costs one addition on each side, and each slab costs one exchange between threads.
+///
+/// A burst takes as many slabs as it needs. Up to ``spareLimit`` empty slabs wait for reuse, and further empty slabs are freed. So
+/// a queue of steady length allocates nothing, however long it is.
 ///
 /// A slab refers to its cache, so the cache exists until its thread has ended and the last of its slabs has returned.
 ///
@@ -30,13 +31,15 @@ struct SlabCache {
         var cursor: UInt = 0
         /// The end of the current slab.
         var end: UInt = 0
-        /// The list of empty slabs that are ready for reuse.
+        /// The first of the empty slabs that the thread uses next, as a linked list.
         var spares: Slab?
-        /// A stack of returned slabs: the address of the newest slab, or 1 after the thread has ended.
+        /// The linked stack of slabs that receivers have returned: the address of the newest slab, or 1 after the thread has ended.
         let returned = Atomic<UInt>(0)
         /// The number of slabs in `spares` and `returned`.
         let idle = Atomic<Int>(0)
-        /// The number of slabs of the cache, plus 1 until the thread has ended.
+        /// The number of slabs that refer to this cache, plus 1 until the thread has ended.
+        ///
+        /// The cache is freed when the number becomes 0.
         let users = Atomic<Int>(1)
     }
 
@@ -46,7 +49,7 @@ struct SlabCache {
     @inline(__always)
     static func takeNode() -> Node { current.take(Node.stride) }
 
-    /// Returns a wide node for the calling thread to fill and push.
+    /// Returns a wide node, which is two neighbours in one slab, for the calling thread to fill and push.
     static func takeWideNode() -> Node {
         let cache = current
         // Safe: this is the cache's own thread.
@@ -123,9 +126,9 @@ struct SlabCache {
         release()
     }
 
-    /// Subtracts one user.
+    /// Subtracts 1 from ``Storage/users``.
     ///
-    /// The last user frees the cache.
+    /// If the result is 0, the cache is freed.
     private func release() {
         let left = unsafe storage.pointee.users.subtract(1, ordering: .acquiringAndReleasing).newValue
         if left == 0 {
@@ -173,7 +176,9 @@ struct SlabCache {
     }
 }
 
-/// 4 KiB of memory for nodes, aligned to its size, so that the slab of a node is found from the node's address.
+/// A block of 4 KiB of memory for nodes.
+///
+/// The block is aligned to its size, so the slab of a node is found from the node's address.
 ///
 /// `@safe`: the address always refers to a slab that an unreleased node or the cache keeps.
 @safe
@@ -184,10 +189,10 @@ struct Slab {
     let address: UInt
 
     struct Header: ~Copyable {
-        /// The number of nodes that have not been released, whether or not they were handed out.
+        /// The number of nodes that have not been released, including nodes that were not handed out yet.
         let remaining = Atomic<Int>(Slab.capacity)
         let cache: SlabCache
-        /// The next slab in a list of empty slabs; only the owner of the list may access this.
+        /// The next slab in the linked list of empty slabs that contains this slab, for the owner of the list only.
         var next: Slab?
     }
 
@@ -229,7 +234,7 @@ struct Slab {
 
     func reset() { unsafe header.pointee.remaining.store(Slab.capacity, ordering: .relaxed) }
 
-    /// Releases the given number of the slab's nodes.
+    /// Subtracts a number of released nodes, and returns the slab to its cache if all nodes are released.
     func finish(_ count: Int) {
         racePoint(.nodesAreReleased)
         let left = unsafe header.pointee.remaining.subtract(count, ordering: .acquiringAndReleasing).newValue
@@ -250,7 +255,7 @@ struct NodeReleaser: ~Copyable {
 
     mutating func release(_ node: Node) { release(node, 1) }
 
-    /// Releases a wide node.
+    /// Releases a wide node, which counts as two nodes.
     mutating func releaseWide(_ node: Node) {
         node.split()
         release(node, 2)

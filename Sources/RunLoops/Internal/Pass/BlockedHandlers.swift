@@ -1,18 +1,17 @@
 /// The handlers that block their loops, found by inspecting all loops at intervals.
 ///
-/// If two inspections find the same call, the call has lasted at least the time between them. The time before a late inspection
-/// counts as at most two intervals, because a longer delay means that the machine was asleep, or that the whole process, with the
+/// If two inspections find the same call, the call has lasted at least the time between them. If an inspection is late, the time
+/// before it counts as at most two intervals. A longer delay means that the machine was asleep, or that the whole process, with the
 /// handler, was halted.
 struct BlockedHandlers<Key: Hashable> {
-    /// A call to report.
+    /// A call of a handler that is to be reported.
     struct Finding: Equatable {
         let key: Key
         let look: HandlerRecord.Look
         let phase: RunLoopWatchdog.Report.Phase
-        /// The time for which the call has been observed.
+        /// The time for which the call has been observed, in nanoseconds.
         let nanoseconds: Int64
-        /// The number of messages that had been sent to the loop when the call was first observed, modulo a mailbox's maximum
-        /// count.
+        /// The number of messages that had been sent to the loop when the call was first observed, modulo 2²⁰.
         let sequence: UInt64
     }
 
@@ -33,7 +32,7 @@ struct BlockedHandlers<Key: Hashable> {
     /// Makes a state in which no loop has been inspected.
     ///
     /// - Parameters:
-    ///   - threshold: The maximum time that a call is allowed to take, in nanoseconds.
+    ///   - threshold: The length of a call, in nanoseconds, from which on the call is reported.
     ///   - interval: The planned time between two inspections, in nanoseconds.
     init(threshold: Int64, interval: Int64) {
         self.threshold = threshold
@@ -43,7 +42,7 @@ struct BlockedHandlers<Key: Hashable> {
     /// Processes one inspection of all loops.
     ///
     /// - Parameters:
-    ///   - looks: The calls that are under way, each with the number of messages that were sent to its loop.
+    ///   - looks: The calls of handlers that the loops are making, each with the number of messages that were sent to its loop.
     ///   - now: The time of the inspection.
     /// - Returns: The calls to report now. A call is reported when it has taken too long, then each time that it has taken twice as
     ///   long as at its last report, and finally at its end.

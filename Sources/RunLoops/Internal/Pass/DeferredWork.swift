@@ -1,18 +1,19 @@
-/// Work that waits for one step of a pass: the end of the pass, or the moment at which the loop is idle.
+/// Work that a loop does at the end of each pass, or each time that it is about to sleep.
 ///
-/// The loop does the work when it reaches that step. Work that is added during the step waits for the next such step.
+/// A pass is one cycle of the loop through all its inputs. Work that is added while the loop is doing such work waits for the next
+/// time.
 ///
 /// > Thread safety: the loop's own thread only.
 package protocol DeferredWork: AnyObject {
-    /// Returns true if work waits in this mode.
+    /// Returns true if there is work that may be done in a mode.
     ///
     /// - Parameters:
     ///   - mode: The mode that runs.
     ///   - isCommon: True if the mode is common.
-    /// - Returns: True if work waits.
+    /// - Returns: True if there is such work.
     func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool
 
-    /// Does the work that waits in this mode.
+    /// Does the work that may be done in a mode.
     ///
     /// - Parameters:
     ///   - mode: The mode that runs.

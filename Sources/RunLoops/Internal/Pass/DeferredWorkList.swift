@@ -1,4 +1,4 @@
-/// The deferred work of one loop.
+/// The work that one loop puts off until the end of a pass, or until it is about to sleep.
 ///
 /// This object owns two lists: the work for the end of each pass, and the work for the moment before a sleep.
 ///
@@ -22,10 +22,10 @@ final class DeferredWorkList {
     /// True if the list of work for the moment before a sleep is not empty.
     var asksWhenIdle: Bool { !lists.value.whenIdle.isEmpty }
 
-    /// True if work for the end of a pass waits in the current mode.
+    /// True if there is work for the end of a pass that may be done in the current mode.
     var isReadyAtPassEnd: Bool { holdsWork(lists.value.atPassEnd) }
 
-    /// True if work for the moment before a sleep waits in the current mode.
+    /// True if there is work for the moment before a sleep that may be done in the current mode.
     var isReadyWhenIdle: Bool { holdsWork(lists.value.whenIdle) }
 
     @inline(__always)
@@ -37,7 +37,9 @@ final class DeferredWorkList {
         return works.contains { $0.holdsWork(for: mode, isCommon: members.modeIsCommon) }
     }
 
-    /// True if work for the end of a pass waits in a mode; such work keeps the mode alive.
+    /// Returns true if there is work for the end of a pass that may be done in a mode.
+    ///
+    /// Such work keeps the mode alive, so that the loop can run in it.
     func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         lists.value.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }
@@ -72,7 +74,7 @@ final class DeferredWorkList {
         lists.value.whenIdle.removeAll { $0 === work }
     }
 
-    /// Removes all work, because the loop ends.
+    /// Removes and returns the work of both lists, because the loop ends.
     func removeAll() -> [any DeferredWork] {
         defer { lists.value = Lists() }
         return lists.value.atPassEnd + lists.value.whenIdle

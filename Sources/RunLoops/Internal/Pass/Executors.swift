@@ -1,4 +1,4 @@
-/// The executors that run the jobs of a loop.
+/// The two executors of one loop: one for the jobs of actors, and one for the jobs of tasks that prefer the loop.
 ///
 /// `@safe`: both references are unowned. The loop holds the task executor. Only the loop's own thread uses these references, and it
 /// holds the loop until all jobs are done.

@@ -1,7 +1,7 @@
-/// The blocks, parcels and jobs of one loop.
+/// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that were sent to one loop.
 ///
-/// This object owns the queue of blocks, parcels and jobs that have not run yet, the count of jobs on the stack, and the waits of
-/// other threads for blocks on the stack.
+/// This object owns three things: the queue of those that have not run yet, the count of jobs that are running, and the waits of
+/// other threads for blocks that are running.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopBlocks {
@@ -11,10 +11,10 @@ final class LoopBlocks {
     /// The queue is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let confined = ExclusivityUnchecked(BlockQueue())
 
-    /// The waits of other threads for the blocks that are on the stack.
+    /// The waits of other threads and tasks for the blocks that the loop is running now.
     let waits = WaitStack()
 
-    /// The number of jobs of actors and tasks that are on the stack.
+    /// The number of jobs of actors and tasks that the loop is running now, one inside the other.
     private var jobsOnStack = 0
 
     init(_ members: LoopMembers, _ executors: Executors) {
@@ -30,18 +30,20 @@ final class LoopBlocks {
     /// True if the queue is empty, apart from the blocks that were set aside for another mode.
     var isEmpty: Bool { @inline(__always) get { queue.isEmpty } }
 
-    /// Appends a block, a parcel or a job from the mailbox; the caller counts it.
+    /// Appends a block, a parcel or a job that came from the mailbox.
+    ///
+    /// The caller adds it to the count of queued blocks.
     @inline(__always)
     func append(_ node: Node) { queue.append(node) }
 
-    /// Appends a block, a parcel or a job of the loop's own thread, which was not in the mailbox.
+    /// Appends and counts a block, a parcel or a job that the loop's own thread has sent, and that was not in the mailbox.
     @inline(__always)
     func appendHere(_ node: Node) {
         members.handle.counters.takenBlocks.add()
         queue.append(node)
     }
 
-    /// True if a queued block is for this mode.
+    /// Returns true if the queue contains a block, parcel or job that may run in a mode.
     func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         queue.holdsBlock(for: mode, isCommon: isCommon)
     }
@@ -51,7 +53,7 @@ final class LoopBlocks {
 
     // MARK: - Running
 
-    /// Runs the blocks, parcels and jobs for the current mode that were queued when the step began, within the budget.
+    /// Runs the blocks, parcels and jobs that are queued now and may run in the current mode, as long as the budget lasts.
     @inline(__always)
     func perform(_ budget: inout Budget) { if !queue.isEmpty { performQueued(&budget) } }
 
@@ -103,8 +105,9 @@ final class LoopBlocks {
 
     // MARK: - End
 
-    /// Ends the program if the thread ends during a job, because no code can then end the job's task or resume the tasks that await
-    /// it.
+    /// Ends the program with a message if the thread ends while the loop is running a job.
+    ///
+    /// No code could then end the job's task, or resume the tasks that await it.
     func requireNoJobOnStack() {
         if jobsOnStack > 0 {
             misuse(
@@ -113,13 +116,15 @@ final class LoopBlocks {
         }
     }
 
-    /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop, because the thread ends.
+    /// Runs the remaining jobs of actors, because the thread ends, and passes on the jobs of tasks that only prefer the loop.
     ///
     /// A job cannot be destroyed, because then its task and the tasks that await that task would never end. Jobs that are enqueued
-    /// during the call run, too. Tasks that only prefer the loop continue on another executor. On this loop such a task could yield
-    /// again and again, and so keep the thread from ending.
+    /// during the call are treated in the same way.
     ///
-    /// - Parameter takeMail: Receives the nodes that other threads have sent.
+    /// Tasks that only prefer the loop continue on another executor. On this loop such a task could yield again and again, and so
+    /// keep the thread from ending.
+    ///
+    /// - Parameter takeMail: A function that puts the nodes that other threads have sent into the queue.
     func runLastJobs(_ takeMail: () -> Void) {
         queue.modeDidChange()
         takeMail()
@@ -135,7 +140,7 @@ final class LoopBlocks {
         }
     }
 
-    /// Destroys the queued messages, then the messages in `mail`, but keeps all jobs.
+    /// Destroys the queued blocks and parcels, then the messages in `mail`, but puts all jobs into the queue again.
     func discardAll(and mail: NodeList) {
         // The messages are destroyed oldest first, in the order in which they would have been served.
         discard(queue.removeAll())

@@ -1,7 +1,7 @@
 // The end of a loop's thread. `RunLoop.endCurrent` calls these in order.
 
 extension LoopCore {
-    /// Prepares for the end of the thread.
+    /// Prepares the loop for the end of its thread.
     func prepareEnd() {
         // The thread was cancelled while it polled the kernel. No run can poll again, so all runs return immediately.
         if poller.isInKernel { runs.requests.insert(.end) }
@@ -14,7 +14,7 @@ extension LoopCore {
     ///
     /// Destroying the user's objects can run code that calls the loop, which has ended by then.
     ///
-    /// - Parameter takeCompanions: Removes the objects that other modules keep with the loop, and returns them.
+    /// - Parameter takeCompanions: A function that removes and returns the objects that other modules keep with the loop.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
         racePoint(.ends)
         members.refuseInputs()
@@ -36,7 +36,7 @@ extension LoopCore {
         racePoint(.hasEnded)
     }
 
-    /// Runs the remaining jobs of actors.
+    /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop.
     func runLastJobs() { blocks.runLastJobs { takeMail() } }
 
     private func discardDeferredWork(_ takeCompanions: () -> [AnyObject]) {
@@ -56,8 +56,9 @@ extension LoopCore {
 
     /// Closes the descriptors that the loop has opened, after its last handler has returned and its last input has left.
     ///
-    /// They are closed when the thread ends, and not when the last reference to the loop is released. A joined ``RunLoopThread``
-    /// still holds the loop. If the thread was cancelled, or a handler has ended it, the thread's stack holds the loop forever.
+    /// The descriptors are closed when the thread ends, and not when the last reference to the loop is released. That can be much
+    /// later: a joined ``RunLoopThread`` still holds the loop. If the thread was cancelled, or a handler has ended it, the thread's
+    /// stack holds the loop forever.
     func closeDescriptors() {
         descriptors.close()
         poller.end()

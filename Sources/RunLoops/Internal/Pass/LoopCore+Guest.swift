@@ -1,11 +1,11 @@
 // A guest is a loop that another main loop of its thread serves. That main loop waits for both loops.
 
 extension LoopCore {
-    /// Makes one pass, without waiting.
+    /// Makes one pass without waiting, on behalf of the main loop that serves this loop as a guest.
     ///
     /// - Parameters:
     ///   - mode: The mode.
-    ///   - servesIdleWork: True if a pass without other work does idle work.
+    ///   - servesIdleWork: True if the pass does the idle work when it finds no other work.
     func serveGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) {
         // The kernel is polled first, so that the pass finds the ready inputs, and the descriptor is no longer readable.
         poller.poll()
@@ -17,12 +17,13 @@ extension LoopCore {
         _ = run(Activation(mode: mode, deadline: .never, options: options))
     }
 
-    /// Arms the mailbox and the alarm, so that new work makes the loop's descriptor readable, unless there is work already.
+    /// Prepares the loop for a wait of the main loop that serves it as a guest.
     ///
     /// - Parameters:
     ///   - mode: The mode.
     ///   - servesIdleWork: True if idle work counts as work.
-    /// - Returns: True if there is work. In that case the descriptor need not be readable.
+    /// - Returns: True if there is work already. If not, the mailbox is armed and the alarm is set, so that new work makes the
+    ///   loop's descriptor readable.
     func prepareGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) -> Bool {
         changeMode(to: mode)
         defer { changeMode(to: nil) }

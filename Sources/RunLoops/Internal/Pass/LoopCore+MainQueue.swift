@@ -1,24 +1,24 @@
 // The main dispatch queue, in the main thread's loop only.
 
 extension LoopCore {
-    /// True if the main queue has blocks that can run now.
+    /// True if the main dispatch queue has blocks that this loop can run now.
     var mainQueueIsReady: Bool {
         guard members.modeIsCommon, let queue = mainQueue.queue else { return false }
         return queue.isReady
     }
 
-    /// Returns true if a pass that does not sleep should poll the kernel for the main queue.
+    /// Returns true if it is time to poll the kernel for blocks of the main dispatch queue, in a pass that does not sleep.
     ///
-    /// If the loop serves that queue, this also reads the clock.
+    /// If the loop serves the main queue, the call also reads the clock.
     func isMainQueueDue() -> Bool {
         guard let queue = mainQueue.queue else { return false }
         now = Moment.now()
         return queue.isDue(at: now)
     }
 
-    /// Runs the blocks of the main queue that were queued when the step began.
+    /// Runs all blocks that are in the main dispatch queue now.
     ///
-    /// libdispatch has no function that runs only some of the queued blocks.
+    /// No budget limits their number, because libdispatch has no function that runs only some of the queued blocks.
     ///
     /// - Returns: True if the queue was served.
     func serveMainQueue() -> Bool {

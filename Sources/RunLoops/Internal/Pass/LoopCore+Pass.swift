@@ -6,7 +6,7 @@
 // instructions.
 
 extension LoopCore {
-    /// The parameters of one run.
+    /// The parameters of one run of the loop.
     struct Activation {
         let mode: RunLoop.Mode
         /// The moment at which the run ends; `never` for no deadline.
@@ -23,7 +23,7 @@ extension LoopCore {
             static let returnsAfterSource = Options(rawValue: 1)
             /// The run is one pass that does not wait, because another main loop of the thread waits instead.
             static let isGuest = Options(rawValue: 2)
-            /// The run does no idle work, which waits for a later run.
+            /// The run leaves all idle work to a later run.
             static let leavesIdleWork = Options(rawValue: 4)
         }
     }
@@ -87,7 +87,7 @@ extension LoopCore {
         runs.requests.remove(.stop)
     }
 
-    /// Makes one pass.
+    /// Makes one pass: serves all inputs that are ready, and sleeps if there is no work.
     ///
     /// - Returns: True if a source or port was served.
     private func pass(_ activation: Activation) -> Bool {
@@ -136,7 +136,7 @@ extension LoopCore {
         return handledSource
     }
 
-    /// Runs the queued blocks within the budget.
+    /// Runs the queued blocks, as long as the budget lasts.
     @inline(__always)
     private func performBlocks(_ budget: inout Budget) {
         takeMail()
@@ -171,7 +171,7 @@ extension LoopCore {
         }
     }
 
-    /// Returns true if the mode is not empty.
+    /// Returns true if a mode is not empty, so that the loop can run in it.
     func holdsAnything(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         // The main loop always serves the main queue, which can get blocks at any time.
         if members.modes.isAlive(mode) || isCommon && mainQueue.mayGetBlocks { return true }
@@ -179,7 +179,7 @@ extension LoopCore {
             || deferredWork.holdsPassEndWork(for: mode, isCommon: isCommon)
     }
 
-    /// True if the current mode has no work before `deadline`.
+    /// Returns true if the loop can sleep: it has no work in the current mode, and the deadline has not passed.
     func isQuiet(until deadline: Moment) -> Bool {
         takeMail()
         if !runs.requests.isEmpty || !blocks.isEmpty { return false }
@@ -200,7 +200,7 @@ extension LoopCore {
         if activation.deadline != .never || !timers.isEmpty { now = Moment.now() }
     }
 
-    /// Changes the running mode, and updates the parts that depend on it.
+    /// Changes the mode in which the loop runs, and updates the parts of the loop that depend on the mode.
     func changeMode(to mode: RunLoop.Mode?) {
         // If the mode stays the same, inputs that were set aside stay set aside.
         if !members.run(in: mode) { return }

@@ -5,14 +5,14 @@ internal import Synchronization
 // Spinning and sleeping.
 
 extension LoopCore {
-    /// Waits until there is work, at the latest until `deadline`.
+    /// Waits until there is work, or until a deadline.
     ///
     /// Call this only after a check has found no work. No wake-up is lost: the loop sleeps only after it has armed the mailbox, and
     /// arming fails if mail has arrived.
     ///
     /// - Parameters:
-    ///   - deadline: The latest moment.
-    ///   - afterCalls: True if observers or idle work can have been called since that check.
+    ///   - deadline: The moment at which the wait ends even if there is no work.
+    ///   - afterCalls: True if observers or idle work can have been called since the check for work.
     func sleep(until deadline: Moment, afterCalls: Bool) {
         if Recorder.mayRecord {
             Fork.look("RunLoop.run")
@@ -83,7 +83,7 @@ extension LoopCore {
         handle.counters.kernelCalls.add()
     }
 
-    /// Sleeps in the kernel, unless mail has arrived.
+    /// Sleeps in the kernel, unless another thread has sent a message.
     private func park(until wake: Moment) {
         let measures = waiting.policy.kind == .adaptive && waiting.untilMeasurement == 0
         if measures { handle.wakeStamp.store(1, ordering: .relaxed) }
@@ -116,11 +116,11 @@ extension LoopCore {
         }
     }
 
-    /// Watches the unarmed mailbox for a while, so that senders make no system call.
+    /// Spins: watches the mailbox for a while without arming it, so that senders need no system call to wake the loop.
     ///
     /// The spin ends as soon as the loop detects that it was preempted, and does not begin during a ``SpinPause``.
     ///
-    /// - Returns: True if there is work.
+    /// - Returns: True if the loop must not sleep, because there is work, or the time `wake` has come.
     private func spin(until wake: Moment) -> Bool {
         let length = waiting.spinLength()
         if length == 0 { return false }

@@ -1,8 +1,8 @@
-/// The pass of a loop, and the parts that it serves in turn.
+/// The core of a loop: its parts, such as timers and ports, and the pass, which serves each part in turn.
 ///
 /// Each part owns its lists, and no other part touches them. The pass calls each part for its step. `LoopCore+Pass` contains the
-/// order of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the thread. An input calls only
-/// the part that it belongs to, and never the pass.
+/// order of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the thread. An input, such as a
+/// timer, calls only the part that it belongs to, and never the pass.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopCore {
@@ -22,7 +22,7 @@ final class LoopCore {
     /// The loop's access to the main dispatch queue.
     var mainQueue: MainQueueAccess
 
-    /// The state of the pass itself.
+    /// The state that belongs to the pass, and to no part.
     private let state = ExclusivityUnchecked(State())
 
     private struct State {
@@ -48,13 +48,13 @@ final class LoopCore {
     // that these checks took a third of the time of a wake-up. So the state is stored without these checks; see
     // ``ExclusivityUnchecked``.
 
-    /// The runs on the stack, and the requests that have not yet taken effect.
+    /// The number of nested runs of the loop, and the requests that have not yet taken effect.
     var runs: RunStack {
         @inline(__always) _read { yield state.value.runs }
         @inline(__always) _modify { yield &state.value.runs }
     }
 
-    /// The way in which the loop waits, and the measurements that guide it.
+    /// The way in which the loop waits for work, and the measurements that it is based on.
     var waiting: Waiting {
         @inline(__always) _read { yield state.value.waiting }
         @inline(__always) _modify { yield &state.value.waiting }
@@ -68,7 +68,7 @@ final class LoopCore {
 
     // MARK: - Mail
 
-    /// Takes the nodes that other threads have sent, and passes each to the part that serves it.
+    /// Takes the messages and signals that other threads have sent, and passes each to the part of the loop that serves it.
     @inline(__always)
     func takeMail() {
         racePoint(.mailLooks)
@@ -107,14 +107,14 @@ final class LoopCore {
         lookAgain()
     }
 
-    /// Makes the parts check again everything that was set aside because it was not for the running mode.
+    /// Makes the parts of the loop check everything again that they had set aside because it was not for the running mode.
     func lookAgain() {
         blocks.modesDidChange()
         readyInputs.modesDidChange()
         timers.modesDidChange()
     }
 
-    /// Returns the date of the next timer of a mode; `never` if it has no timer, or nil if the mode is empty.
+    /// Returns the date on which the next timer of a mode is due; `never` if the mode has no timer, nil if the mode is empty.
     func nextFire(in mode: RunLoop.Mode) -> Moment? {
         guard holdsAnything(in: mode, isCommon: members.modes.isCommon(mode)) else { return nil }
         var next = Moment.never

@@ -1,14 +1,16 @@
-/// The end handlers of a loop, and the notice of the end of its thread.
+/// The handlers that a loop calls when its thread ends, and the notice of the thread's end.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopEnding {
     /// The end handlers, in the order in which they were added; some can already have been cancelled.
     private var handlers: [RunLoop.EndHandler] = []
 
-    /// The number of handlers in the list that were cancelled.
+    /// The number of handlers that are still in the list although they were cancelled.
     private var cancelled = 0
 
-    /// The notice that is posted when the thread has released the loop, however the thread ends.
+    /// The notice with which other threads wait for the end of the thread.
+    ///
+    /// It is posted when the thread has released the loop, however the thread ends.
     var notice: EndNotice?
 
     /// The number of end handlers in the list, including cancelled handlers.
@@ -21,7 +23,7 @@ final class LoopEnding {
         return added
     }
 
-    /// Records that a handler was cancelled.
+    /// Records that a handler in the list was cancelled.
     ///
     /// The list releases the cancelled handlers when more than half of its handlers are cancelled.
     func wasCancelled() {

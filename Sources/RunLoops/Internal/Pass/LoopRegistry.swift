@@ -1,4 +1,4 @@
-/// All loops of the process that have not ended, for the watchdogs and for the flight recorder.
+/// All loops of the process that have not ended, for watchdogs, inspectors and the flight recorder.
 ///
 /// > Thread safety: any thread.
 enum LoopRegistry {
@@ -6,14 +6,14 @@ enum LoopRegistry {
         /// The loops, each with a number that gives the order in which the loops were made.
         var loops: [RunLoop: Int] = [:]
         var nextNumber = 0
-        /// The number of watchdogs.
+        /// The number of watchdogs and inspectors that watch the loops.
         var watchers = 0
     }
 
     /// The contents of the registry.
     ///
-    /// Every caller has checked that the process is not a forked child. There a thread that exists only in the parent can hold the
-    /// lock forever.
+    /// Every caller has checked that the process is not a forked child. In such a child, the lock can be held forever by a thread
+    /// that exists only in the parent.
     private static let contents = Guarded(Contents())
 
     /// Adds a new loop.
@@ -42,10 +42,10 @@ enum LoopRegistry {
         withExtendedLifetime(removed) {}
     }
 
-    /// Starts to record the handlers of all current and future loops for one more watchdog.
+    /// Makes all current and future loops record their handlers, for one more watchdog or inspector.
     static func beginWatching() { addWatchers(1) }
 
-    /// Ends the recording of handlers for one watchdog.
+    /// Ends the recording of handlers for one watchdog or inspector.
     static func endWatching() { addWatchers(-1) }
 
     private static func addWatchers(_ number: Int) {

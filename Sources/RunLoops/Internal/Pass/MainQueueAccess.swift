@@ -1,13 +1,13 @@
-/// The access of a loop to the main dispatch queue.
+/// The relation between a loop and the main dispatch queue.
 enum MainQueueAccess {
     /// The loop is not the main thread's loop.
     case ofAnotherLoop
-    /// The loop is the main thread's loop, but cannot serve the queue.
+    /// The loop is the main thread's loop, but it cannot serve the main queue.
     case outOfReach
-    /// The loop is the main thread's loop, and serves the queue.
+    /// The loop is the main thread's loop, and it serves the main queue.
     case served(MainQueue)
 
-    /// The queue, if this loop serves it.
+    /// The main queue, if this loop serves it.
     var queue: MainQueue? {
         switch self {
         case .served(let queue): queue
@@ -15,9 +15,10 @@ enum MainQueueAccess {
         }
     }
 
-    /// True if the loop is the main thread's loop, and no block of the main queue is on the stack.
+    /// True if the loop is the main thread's loop, and is not running a block of the main queue.
     ///
-    /// Such a loop can get a block of the queue at any time; a run inside a block serves no other block of the queue.
+    /// Such a loop can get a block of the main queue at any time. A run inside a block of the main queue serves no other block of
+    /// that queue.
     var mayGetBlocks: Bool {
         switch self {
         case .ofAnotherLoop: false

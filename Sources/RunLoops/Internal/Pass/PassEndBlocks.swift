@@ -1,6 +1,6 @@
-/// The blocks of one loop that run at the end of a pass.
+/// The blocks that one loop runs once, at the end of a pass.
 ///
-/// The object is in the list of deferred work only while it has blocks, so that passes without such blocks have no cost.
+/// The object is in the loop's ``DeferredWorkList`` only while it has blocks, so that passes without such blocks have no cost.
 ///
 /// > Thread safety: the loop's own thread only.
 final class PassEndBlocks: DeferredWork {

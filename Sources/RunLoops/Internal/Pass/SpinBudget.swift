@@ -1,11 +1,11 @@
 /// The time for which an adaptive loop spins before it sleeps.
 ///
-/// A spin that finds work doubles the time, up to the measured cost of a wake-up. Spinning for that long costs at most twice as much
-/// as the best choice in hindsight. A spin that finds no work halves the time, and a time below ``smallest`` becomes zero.
+/// A spin that finds work doubles the time, up to the measured cost of a wake-up. Spinning for that long costs at most twice as
+/// much as the best choice in hindsight. A spin that finds no work halves the time, and a time below ``smallest`` becomes zero.
 ///
-/// At zero the loop sleeps without a spin, until enough successive wake-ups have come so soon that a spin would have found their
-/// work. Then the loop tries a spin again. Each failed try doubles the number of such wake-ups that the next try needs. So if the
-/// sender cannot run while the loop spins, tries become rare.
+/// While the time is zero, the loop sleeps without a spin, and counts the successive wake-ups that come so soon that a spin would
+/// have found their work. When the count is high enough, the loop tries a spin again. Each failed try doubles the count that the
+/// next try needs. So if the sender cannot run while the loop spins, tries become rare.
 struct SpinBudget {
     static let smallest: Int64 = 2_000
     static let largestCost: Int64 = 50_000
@@ -13,7 +13,7 @@ struct SpinBudget {
 
     /// The length of the next spin in nanoseconds; 0 for no spin.
     private(set) var length: Int64 = 0
-    /// The smoothed cost of a wake-up, in nanoseconds.
+    /// The moving average of the time that a wake-up takes, in nanoseconds.
     private(set) var wakeCost: Int64 = 10_000
     private var soonWakes = 0
     private var patience = 1
@@ -24,7 +24,7 @@ struct SpinBudget {
         patience = max(1, patience / 2)
     }
 
-    /// Records a spin that ended in sleep.
+    /// Records a spin that found no work.
     mutating func miss() {
         length /= 2
         if length < SpinBudget.smallest {
@@ -46,7 +46,7 @@ struct SpinBudget {
         }
     }
 
-    /// Records the time of a wake-up, from the sender's write to the loop's first instruction, in nanoseconds.
+    /// Records the time that a wake-up took, from the sender's write to the loop's first instruction, in nanoseconds.
     mutating func measured(_ cost: Int64) {
         let bounded = min(max(cost, SpinBudget.smallest), SpinBudget.largestCost)
         wakeCost += (bounded - wakeCost) / 8

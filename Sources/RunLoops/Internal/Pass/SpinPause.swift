@@ -1,4 +1,4 @@
-/// The time for which a loop does not spin after it was preempted in a spin.
+/// The pause during which a loop does not spin, because it was preempted in a spin.
 ///
 /// A spin reads the clock all the time. If two readings lie far apart, the loop was preempted in between, because another thread
 /// needed the processor. A loop that spins uses up its own share of the processor's time, and then has to wait for a processor when
@@ -7,10 +7,10 @@
 /// A pause is a hundred times as long as the preemption. So a loop that is preempted again and again loses about a hundredth of its
 /// time by spinning, however long the kernel runs other threads.
 struct SpinPause {
-    /// The maximum time between two readings of the clock that does not count as a preemption, in nanoseconds.
+    /// The time between two readings of the clock, in nanoseconds, above which the loop counts as preempted.
     ///
-    /// This gap is about a hundred times the usual gap, and a fraction of the time for which the kernel gives a processor to
-    /// another thread.
+    /// This is about a hundred times the usual time between two readings, and a fraction of the time for which the kernel gives a
+    /// processor to another thread.
     static let longestGap: Int64 = 200_000
     /// The maximum pause, in nanoseconds.
     ///

@@ -11,10 +11,12 @@ final class ThreadStart: Sendable {
     /// The new thread's loop, or the error with which the start has failed.
     private let outcome = OneShot<Result<RunLoop, SystemError>>()
 
-    /// The driver of the new thread, if the starting thread has one.
+    /// The driver that simulates time for the new thread; nil if the thread is not simulated.
     private let driver: ThreadDriver?
 
-    /// The notice that is posted when the loop has ended and the thread's slabs are released.
+    /// The notice with which other threads wait for the end of the thread.
+    ///
+    /// It is posted when the loop has ended and the memory of the thread's messages (``SlabCache``) is released.
     let ended = EndNotice()
 
     /// Prepares the start of a thread.
@@ -23,8 +25,8 @@ final class ThreadStart: Sendable {
     ///   - name: The name of the thread and its loop.
     ///   - processors: The processors that the thread is allowed to use; nil for the processors of the starting thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of the starting thread.
-    ///   - servesProcess: True if the thread serves the whole process. Such a thread has no driver, even if the starting thread has
-    ///     one.
+    ///   - servesProcess: True if the thread serves the whole process. Such a thread is never simulated: it has no driver, even if
+    ///     the starting thread has one.
     ///   - body: Called on the thread with its loop; nil to run the loop until it is asked to end.
     init(
         name: String, processors: Set<Int>?, priority: RunLoopThread.Priority?, servesProcess: Bool,
@@ -37,7 +39,7 @@ final class ThreadStart: Sendable {
         driver = servesProcess ? nil : ThreadDriver.current?.makeThread(name)
     }
 
-    /// Starts the thread, and waits for its loop.
+    /// Starts the thread, waits until its loop exists, and returns the loop.
     func start(stackSize: Int?) throws(SystemError) -> RunLoop {
         Fork.check("RunLoopThread.init")
         do {

@@ -1,13 +1,14 @@
 internal import CThreads
 internal import Synchronization
 
-/// The way in which a loop waits, and the measurements that guide it.
+/// The way in which a loop waits for work, and the measurements that it is based on.
 struct Waiting {
     var policy = RunLoop.WaitPolicy.adaptive {
         // A new policy takes effect immediately, without the pause of the old policy.
         didSet { pause = SpinPause() }
     }
-    /// The maximum time between two readings of the clock that does not count as a preemption; tests set another value.
+    /// The time between two readings of the clock, in nanoseconds, above which the loop counts as preempted; tests set another
+    /// value.
     var longestGap = SpinPause.longestGap
     var pause = SpinPause()
     var budget = SpinBudget()
@@ -17,7 +18,7 @@ struct Waiting {
     ///
     /// The moment is kept from spin to spin. Otherwise, if messages always arrived soon, no spin would last until its first poll.
     var nextLook = Moment(nanoseconds: 0)
-    /// The number of wake-ups until the next measured wake-up.
+    /// The number of wake-ups until the loop next measures how long a wake-up takes.
     var untilMeasurement = 0
 
     /// The number of loops of the process that are in a run and not asleep.
@@ -26,8 +27,10 @@ struct Waiting {
     /// The number of loops of the process that are in a run and not asleep.
     static var awakeLoopCount: Int { awakeLoops.load(ordering: .relaxed) }
 
-    /// True if the last pass of a guest found no work, so that the observers of ``RunLoop/Activity/beforeWaiting`` have been
-    /// called.
+    /// True if the loop is served by another main loop, and found no work in its last pass.
+    ///
+    /// The loop has then called the observers of ``RunLoop/Activity/beforeWaiting``, so these observers are no reason for another
+    /// pass.
     var guestIsIdle = false
 
     private var isAwake = false
@@ -42,12 +45,14 @@ struct Waiting {
         Waiting.awakeLoops.subtract(1, ordering: .relaxed)
     }
 
-    /// Records that the loop is no longer awake, even if a run has not returned.
+    /// Records that the thread has ended, so that the loop no longer counts as awake, even if a run has not returned.
     mutating func threadEnds() { if isAwake { runEnds() } }
 
-    /// Checks whether the loop was preempted between two successive readings of the clock in a spin.
+    /// Checks two successive readings of the clock in a spin, and begins a pause if the loop was preempted in between.
     ///
-    /// - Returns: True if the loop was preempted in between.
+    /// An adaptive loop begins no pause.
+    ///
+    /// - Returns: True if the loop was preempted.
     mutating func hasRead(_ now: Moment, after last: Moment) -> Bool {
         let gap = now.nanoseconds - last.nanoseconds
         if gap <= longestGap { return false }

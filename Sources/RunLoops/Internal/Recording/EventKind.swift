@@ -1,7 +1,7 @@
 /// The kind of an event of the flight recorder.
 ///
-/// Each event has a place and a number. For the kinds that are not handlers, the comments below say what the place and the number
-/// mean. The raw values of handlers are the same as in ``RunLoop/HandlerKind``.
+/// Each event has a number, and a place, which is a source location or a text. The comment of each kind that is not a handler says
+/// what the two mean. The raw values of handlers are the same as in ``RunLoop/HandlerKind``.
 enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case block = 1
     case job, timer, manualSource, descriptor, port, observer, delivery, mainQueue, deferredWork, endHandler
@@ -11,19 +11,19 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case sleep
     /// A thread has sent messages. The event's number is the count of the messages.
     case post
-    /// A sender has found a port full. The event's place is the place where the port was made.
+    /// A sender has found a port full. The event's place is the source location at which the port was made.
     case fullPort
     /// A thread has waited for another thread. The event's number is 1 if the wait was refused because it would have closed a
     /// circle of waiting threads.
     case wait
-    /// A mark that the user has set. The event's place is the text of the mark.
+    /// A mark that the program has recorded. The event's place is the text of the mark.
     case mark
-    /// An interval that the user has recorded. The event's place is the text of the interval.
+    /// An interval that the program has recorded. The event's place is the text of the interval.
     case interval
-    /// A series of handlers that were not recorded one by one. The event's number is the count of the handlers, and its place is
-    /// the place of one of them.
+    /// Calls of message handlers that are recorded as one event, because together they took long. The event's number is the count
+    /// of the calls, and its place is that of one of the handlers.
     case stretch
-    /// A notification was posted. The event's place is the name, and its number is the count of observers.
+    /// A notification was posted. The event's place is the name of the notification, and its number is the count of observers.
     case notification
     /// Notifications were discarded, because an observer had no room. The event's number is the count of the notifications.
     case drop
@@ -38,11 +38,11 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
         self = own
     }
 
-    /// The kind of the handler, if the event is a call of a handler.
+    /// The kind of the handler, if the event is a call of a handler; nil for any other event.
     var handler: RunLoop.HandlerKind? { RunLoop.HandlerKind(rawValue: rawValue) }
 }
 
-/// The reasons for the end of a sleep.
+/// The reasons for which a sleep of a loop has ended.
 struct WakeCauses: OptionSet, Sendable {
     let rawValue: UInt16
 

@@ -2,13 +2,15 @@ internal import CThreads
 internal import Glibc
 internal import Synchronization
 
-/// The part of a flight recording that one thread writes: its last events, and its slices that are under way.
+/// The ring buffer into which one thread writes its events for the flight recorder.
 ///
-/// A slice is an event that has begun, such as a call of a handler. When the slice ends, it is written as an event.
+/// The ring also contains the thread's *slices* that are under way. A slice is an activity that has a beginning and an end, such as
+/// a call of a handler. When the slice ends, it is written as an event.
 ///
-/// Only that thread writes to the ring. Any thread can copy the events without stopping the writer: the writer announces in
-/// `reserved` how far it will overwrite, then writes events, then publishes them in `head`. A reader that has copied events reads
-/// `reserved` afterwards, and drops the events that can have been overwritten during the copy.
+/// Only that thread writes to the ring. Any thread can copy the events without stopping the writer. Before the writer writes
+/// events, it stores in `reserved` the total number of events that will then have been written at most. After each event, it stores
+/// in `head` the number of events that have been written. A reader first copies the events, and then loads `reserved`. From that
+/// number, the reader sees which events can have been overwritten during the copy, and drops these.
 ///
 /// `@safe`: the memory exists until ``destroy()``. ``Recording`` calls it under the lock that also guards the number of readers,
 /// and only for rings that no thread writes any longer.
@@ -20,7 +22,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     ///
     /// Slices that are nested deeper are recorded only when they end.
     static let deepest = 16
-    /// The number of events that the writer announces together.
+    /// The number of events that the writer announces with one store, before it writes them.
     private static let announced: UInt64 = 64
 
     @safe private struct Storage: ~Copyable {
@@ -28,7 +30,7 @@ struct EventRing: Equatable, @unchecked Sendable {
         let clock: RecorderClock
         let microsecond: UInt64
         let thread: ThreadName
-        /// The words of the events; nil if this thread is not recorded.
+        /// The memory of the events, as words; nil if this thread is not recorded.
         let words: UnsafeMutablePointer<Atomic<UInt64>>?
         let mask: UInt64
         let reserved = Atomic<UInt64>(0)
@@ -40,23 +42,24 @@ struct EventRing: Equatable, @unchecked Sendable {
         var own = Own()
     }
 
-    /// The state of the writer.
+    /// The state that only the writing thread uses.
     struct Own {
-        /// The ticks at the beginning of the present window, in which a limited number of message handlers is recorded.
+        /// The time, in ticks, at which the present window began: a period in which the loop records a limited number of message
+        /// handlers.
         var window: UInt64 = 0
         /// The number of message handlers that were counted in the present window.
         var recordedInWindow = 0
-        /// The number of message handlers that the loop still calls without reading the clock; set to 0 before a sleep.
+        /// The number of message handlers that the loop will call next without reading the clock; set to 0 before a sleep.
         var looksToSpare = 0
         /// The time, in ticks, at which the clock was last read before or after a handler or a sleep.
         var lastLook: UInt64 = 0
-        /// The loop's count of messages at the time of `lastLook`.
+        /// The number of messages that the loop had handled at the time of `lastLook`.
         var messagesAtLook = 0
-        /// The place of the last message handler that was not recorded on its own.
+        /// The number of the place of the last message handler that was not recorded on its own.
         var lastPlace: UInt32 = 0
-        /// The ticks of the last message that was sent with a stamp.
+        /// The time, in ticks, at which the thread last sent a message with a stamp.
         var lastPost: UInt64 = 0
-        /// The ticks of the last recorded notification.
+        /// The time, in ticks, at which the thread last recorded a notification.
         var lastNotification: UInt64 = 0
         var places = PlaceCache()
     }
@@ -148,11 +151,11 @@ struct EventRing: Equatable, @unchecked Sendable {
         @inline(__always) get { unsafe withUnsafeMutablePointer(to: &storage.pointee.own) { unsafe $0 } }
     }
 
-    /// Returns the number of a place.
+    /// Returns the number that stands for a source location in the events.
     @inline(__always)
     func number(of place: SourceLocation) -> UInt32 { unsafe storage.pointee.own.places.number(of: place) }
 
-    /// Writes an event.
+    /// Writes an event into the ring, over the oldest event if the ring is full.
     func write(_ event: RecordedEvent) {
         // Safe: only this thread writes, and the index is below the capacity.
         guard let words = unsafe storage.pointee.words else { return }
@@ -179,16 +182,16 @@ struct EventRing: Equatable, @unchecked Sendable {
     /// The `end` of the event is the time at which the slice begins.
     func open(_ slice: RecordedEvent) { unsafe storage.pointee.open.push(slice) }
 
-    /// The innermost slice.
+    /// The innermost slice that is under way; nil if there is none, or it is nested too deep.
     var innermost: RecordedEvent? { unsafe storage.pointee.open.innermost }
 
-    /// Changes the place of the innermost slice.
+    /// Changes the place of the innermost slice that is under way to the place with a given number.
     func renameInnermost(_ place: UInt32) { unsafe storage.pointee.open.renameInnermost(place) }
 
-    /// Ends the innermost slice.
+    /// Removes the innermost slice, because it has ended.
     func close() { unsafe storage.pointee.open.pop() }
 
-    /// The number of slices under way.
+    /// The number of the thread's slices that are under way.
     var depth: Int { unsafe storage.pointee.open.count }
 
     func end() { unsafe storage.pointee.hasEnded.store(true, ordering: .releasing) }
@@ -223,11 +226,11 @@ struct EventRing: Equatable, @unchecked Sendable {
         return (copied.lazy.filter { $0.0 >= whole }.map(\.1), max(first, whole) > 0)
     }
 
-    /// The slices that are under way, outermost first.
+    /// Returns the thread's slices that are under way, outermost first.
     func copyOpen() -> [RecordedEvent] { unsafe storage.pointee.open.copy() }
 }
 
-/// A cache with the numbers that stand for the places that a thread has recorded last.
+/// A cache of the numbers that stand for source locations in events, for the locations that one thread has recorded last.
 struct PlaceCache {
     private var entries = [(address: UInt, line: UInt32, number: UInt32)](repeating: (0, 0, 0), count: 64)
 

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The slices of one thread that are under way, outermost first, for other threads to read.
+/// The activities of one thread that are under way, outermost first, for other threads to read.
 ///
-/// `changes` is odd while a slice is being pushed. If a reader finds the same even number before and after its reading, it has read
-/// slices that were all under way at the same time.
+/// A slice is such an activity, for example a call of a handler. `changes` is odd while a slice is being pushed. If a reader finds
+/// the same even number before and after its reading, it has read slices that were all under way at the same time.
 struct OpenSlices: ~Copyable, Sendable {
     private let changes = Atomic<UInt64>(0)
     private let depth = Atomic<Int>(0)
@@ -30,7 +30,7 @@ struct OpenSlices: ~Copyable, Sendable {
         }
     }
 
-    /// The innermost slice, for the thread itself; nil if there is no slice, or it is nested too deep.
+    /// The innermost slice, for the thread itself; nil if there is no slice, or the innermost one is nested too deep.
     var innermost: RecordedEvent? {
         let depth = count
         guard depth > 0, depth <= EventRing.deepest else { return nil }

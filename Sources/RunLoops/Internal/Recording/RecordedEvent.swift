@@ -18,7 +18,7 @@ struct RecordedEvent: Hashable, Sendable {
     private var rest: UInt64
 
     static let wordCount = 3
-    /// The highest number that a place can have.
+    /// The highest number that can stand for a place in an event.
     static let mostPlaces: UInt32 = 1 << 24 - 1
     static let longestDuration: UInt64 = 1 << 40 - 1
 
@@ -54,7 +54,7 @@ struct RecordedEvent: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - ticks: The time at which the slice ends.
-    ///   - number: The number of the event, if it differs from the number at the beginning.
+    ///   - number: The event's new number; nil to keep the number that the slice began with.
     /// - Returns: The event, with the time at which the slice ends and the duration of the slice.
     func ended(at ticks: UInt64, number: Int?) -> RecordedEvent {
         var event = self
@@ -93,6 +93,6 @@ struct RecordedEvent: Hashable, Sendable {
 enum MessageStamp {
     static func at(_ ticks: UInt64) -> UInt32 { max(1, UInt32(truncatingIfNeeded: ticks >> 6)) }
 
-    /// Returns the ticks from a stamp to a later time.
+    /// Returns the number of ticks from a stamp to a later time.
     static func ticks(from stamp: UInt32, to ticks: UInt64) -> UInt64 { UInt64(at(ticks) &- stamp) << 6 }
 }

@@ -2,12 +2,12 @@ internal import Synchronization
 
 /// The numbers that stand for source locations, modes and texts in events.
 ///
-/// A place keeps its number until the process ends. Places are string literals, and modes are names of the program, so the table
-/// stays small. When it is full, all further places have the number 0.
+/// A *place* is any of these. A place keeps its number until the process ends. Source locations are string literals, and modes are
+/// names of the program, so the table stays small. When the table is full, all further places have the number 0.
 enum RecordedPlaces {
-    /// A place in the source, or a text.
+    /// A source location, or a text such as the name of a mode.
     enum Place: Hashable, Sendable {
-        /// The address of a zero-terminated literal that contains a file's name, and the line.
+        /// A source location: the address of a zero-terminated literal that contains the file's name, and the line.
         case line(UInt, UInt32)
         /// Any other text.
         case text(String)
@@ -23,7 +23,7 @@ enum RecordedPlaces {
 
     static let most = 1 << 16
 
-    /// The table, which a forked child can use, like the recording itself.
+    /// The table, behind a lock that a forked child can use, because such a child can make its own recording.
     private static let table = ForkSafe(Table())
 
     /// Returns the number of a place; a new place gets a new number.

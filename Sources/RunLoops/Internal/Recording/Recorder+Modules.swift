@@ -8,7 +8,7 @@ extension Recorder {
     ///
     /// - Parameters:
     ///   - name: The name of the notification.
-    ///   - observers: The number of observers of this name, plus the number of observers of all names.
+    ///   - observers: The number of observers of this name, plus the number of observers that observe every name.
     @inline(never)
     package static func notePost(of name: String, observers: Int) {
         guard let ring else { return }
@@ -26,12 +26,12 @@ extension Recorder {
 
     /// Records that a notification is discarded, because an observer has no room for it.
     ///
-    /// - Parameter origin: The place where the notification was made.
+    /// - Parameter origin: The source location at which the notification was made.
     package static func noteDrop(_ origin: SourceLocation) {
         note(.drop, RecordedPlaces.Place(origin), number: 1)
     }
 
-    /// Sets the place of the thread's current delivery to the place where the notification was made.
+    /// Records, for the delivery that the calling thread is making, the source location at which the notification was made.
     @inline(never)
     package static func nameDelivery(_ origin: SourceLocation) {
         guard let ring, ring.innermost?.kind == .delivery else { return }

@@ -1,10 +1,11 @@
 internal import CThreads
 internal import Synchronization
 
-/// The events that the other parts of the package report to the flight recorder.
+/// The functions with which the other parts of the package report events to the flight recorder.
 ///
 /// Every member can be called at any time, and does nothing without a recording. The functions that send and receive messages call
-/// a member only if ``mayRecord`` is true. That check loads the same byte as the check for a fork.
+/// a member only if ``mayRecord`` is true. To find that out, they load the same byte as for the check that the process is not a
+/// forked child.
 ///
 /// > Thread safety: any thread; an event belongs to the calling thread.
 package enum Recorder {
@@ -37,21 +38,21 @@ package enum Recorder {
 
     // MARK: - Slices
 
-    /// A slice under way on the calling thread.
+    /// An activity that the calling thread has begun and not ended, such as a call of a handler.
     struct Slice {
         fileprivate let generation: UInt32
         fileprivate let event: RecordedEvent
     }
 
-    /// Begins a slice.
+    /// Records the beginning of an activity at a source location.
     ///
-    /// - Returns: The slice, for ``end(_:number:)``; nil without a recording.
+    /// - Returns: The slice that represents the activity, for ``end(_:number:)``; nil without a recording.
     static func begin(_ kind: EventKind, _ place: SourceLocation) -> Slice? {
         guard let ring else { return nil }
         return begin(kind, in: ring, at: ring.ticks, place: ring.number(of: place))
     }
 
-    /// Begins a slice whose place is given as a text.
+    /// Records the beginning of an activity whose place is a text, such as the name of a mode.
     static func begin(_ kind: EventKind, _ text: @autoclosure () -> String) -> Slice? {
         guard let ring else { return nil }
         return begin(kind, in: ring, at: ring.ticks, place: RecordedPlaces.number(of: .text(text())))
@@ -68,12 +69,12 @@ package enum Recorder {
         return Slice(generation: ring.generation, event: event)
     }
 
-    /// Ends a slice, unless its recording has ended.
+    /// Ends a slice, and writes it as an event, unless its recording has ended.
     ///
     /// - Parameters:
     ///   - slice: The slice; nil for no slice.
-    ///   - number: The number of the event, if it differs from the number at the beginning.
-    /// - Returns: The ticks at the end.
+    ///   - number: The event's new number; nil to keep the number that the slice began with.
+    /// - Returns: The time of the end, in ticks; nil if no event was written.
     @discardableResult
     static func end(_ slice: Slice?, number: Int? = nil) -> UInt64? {
         guard let slice, let ring, ring.generation == slice.generation else { return nil }
@@ -81,7 +82,9 @@ package enum Recorder {
         return end(ring.innermost ?? slice.event, in: ring, number)
     }
 
-    /// Ends the innermost slice if it has a given kind, for a caller that cannot keep the slice.
+    /// Ends the innermost slice, and writes it as an event, if it has a given kind.
+    ///
+    /// This is for a caller that cannot keep the slice until its end.
     static func endInnermost(_ kind: EventKind, number: Int? = nil) {
         guard let ring, let begun = ring.innermost, begun.kind == kind else { return }
         end(begun, in: ring, number)

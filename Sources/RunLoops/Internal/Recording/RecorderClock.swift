@@ -22,7 +22,7 @@ enum RecorderClock: Sendable {
         }
     }
 
-    /// Reads both clocks at almost the same time.
+    /// Reads this clock and the clock of ``Moment`` at almost the same time.
     func reading() -> Reading {
         if self == .nanoseconds {
             let now = Moment.now()
@@ -42,14 +42,14 @@ enum RecorderClock: Sendable {
         return best.reading
     }
 
-    /// One point in time on both clocks.
+    /// One point in time, in ticks of a recorder's clock and as a moment.
     struct Reading: Sendable {
         let ticks: UInt64
         let moment: Moment
     }
 }
 
-/// A scale that converts ticks to moments, from two readings of both clocks.
+/// A conversion of a recorder's ticks to moments, made from two readings of both clocks.
 struct TickScale: Sendable {
     private let first: RecorderClock.Reading
     private let nanosecondsPerTick: Double

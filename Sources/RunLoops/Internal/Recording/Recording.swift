@@ -2,7 +2,7 @@ internal import CThreads
 internal import Glibc
 internal import Synchronization
 
-/// The flight recording of the process, if there is one, and the rings of all threads in that recording.
+/// The flight recording of the process, if there is one, and the ring buffers of all threads in that recording.
 ///
 /// > Thread safety: any thread.
 enum Recording {
@@ -30,13 +30,13 @@ enum Recording {
         var session: Session?
         var lastGeneration: UInt32 = 0
         var rings: [EventRing] = []
-        /// The number of rings that can hold events, including rings that are being made.
+        /// The number of threads' rings that can hold events, including rings that are being made.
         var recordedCount = 0
         var nextNumber = 0
         var unrecordedCount = 0
         /// The number of threads that are reading rings.
         var readers = 0
-        /// The rings that are destroyed as soon as no thread reads rings.
+        /// The rings that wait to be destroyed, because a thread was reading rings when they were removed.
         var condemned: [EventRing] = []
     }
 
@@ -113,7 +113,7 @@ enum Recording {
 
     // MARK: - Rings
 
-    /// Makes the calling thread's ring in the present recording.
+    /// Makes the ring buffer for the calling thread's events in the present recording.
     ///
     /// The ring cannot hold events if the recording already has its maximum number of threads, or if it does not record this
     /// thread.
@@ -168,7 +168,7 @@ enum Recording {
         }
     }
 
-    /// Keeps the ring of the calling thread, which ends, or destroys the ring if it does not belong to the present recording.
+    /// Keeps the ring of the calling thread for later readers, because the thread ends, or destroys a ring of an earlier recording.
     private static func threadEnds() {
         guard let known = unsafe runloops_thread_events() else { return }
         runloops_thread_set_events(nil)
@@ -178,7 +178,7 @@ enum Recording {
         }
     }
 
-    /// Removes a ring from the list, and destroys it: now, or as soon as no thread reads rings.
+    /// Removes a ring from the recording, and destroys it now, or as soon as no thread reads rings.
     private static func destroy(_ ring: EventRing, _ state: inout State) {
         state.rings.removeAll { $0 == ring }
         if state.readers > 0 { state.condemned.append(ring) } else { ring.destroy() }

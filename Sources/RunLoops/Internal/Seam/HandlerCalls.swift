@@ -1,4 +1,4 @@
-/// Calls users' handlers on behalf of one loop.
+/// A value with which other modules call the program's handlers on behalf of one loop.
 ///
 /// > Thread safety: the loop's own thread only.
 package struct HandlerCalls {
@@ -6,10 +6,10 @@ package struct HandlerCalls {
 
     init(_ handlers: HandlerCaller) { self.handlers = handlers }
 
-    /// Calls a user's handler, and times, watches or records the call if the program has asked for it.
+    /// Calls a handler of the program, and times, watches or records the call if the program has asked for that.
     ///
     /// - Parameters:
-    ///   - origin: The place in the user's code where the handler was passed in.
-    ///   - handler: Makes the call.
+    ///   - origin: The source location at which the program passed in the handler.
+    ///   - handler: A closure that calls the handler of the program.
     package func call(_ origin: SourceLocation, _ handler: () -> Void) { handlers.call(origin, handler) }
 }

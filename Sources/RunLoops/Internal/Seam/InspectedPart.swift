@@ -1,7 +1,7 @@
-/// A part of a loop that another module provides, for an inspector.
+/// A description, for an inspector, of objects that another module keeps with a loop.
 ///
-/// Examples are a listener, the connections that were made at one place, a port between processes, and the observers of
-/// notifications.
+/// It can describe a listener, the connections that were made at one source location, a port between processes, or the observers of
+/// notifications, for example.
 package struct InspectedPart: Sendable {
     /// A count with its name.
     package struct Count: Sendable {
@@ -14,11 +14,11 @@ package struct InspectedPart: Sendable {
         }
     }
 
-    /// The kind of the part, in words.
+    /// The kind of the objects, in words.
     package let kind: String
-    /// The place in the source where the part was made; empty if it was made at several places.
+    /// The source location at which the objects were made; empty if they were made at several locations.
     package let madeAt: String
-    /// The counts, in the order in which they are shown.
+    /// The counts that describe the objects, in the order in which an inspector shows them.
     package let counts: [Count]
 
     package init(_ kind: String, madeAt: SourceLocation?, _ counts: [Count]) {
@@ -33,7 +33,7 @@ package struct InspectedPart: Sendable {
 }
 
 extension InspectedPart {
-    /// Adds up the counts of two parts of the same kind.
+    /// Returns the description of two groups of objects of the same kind together, by adding up their counts.
     package static func + (one: InspectedPart, other: InspectedPart) -> InspectedPart {
         InspectedPart(
             kind: one.kind, madeAt: one.madeAt,
@@ -43,8 +43,8 @@ extension InspectedPart {
 
 /// An object of another module that describes itself to an inspector.
 package protocol Inspected: AnyObject {
-    /// The parts that the object represents.
+    /// The descriptions of the object and of what it contains.
     ///
-    /// They are read on the thread of the object's loop, during an inspection.
+    /// The descriptions are read on the thread of the object's loop, during an inspection.
     var parts: [InspectedPart] { get }
 }

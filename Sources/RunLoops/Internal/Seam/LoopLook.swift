@@ -14,9 +14,9 @@ package struct LoopLook: Sendable {
 
     /// The call of a handler that is under way; nil if there is no call, or if the handler runs the loop.
     ///
-    /// It is known only while a watchdog or an inspector watches.
+    /// The call is known only while a watchdog or an inspector watches the loops.
     package let call: Call?
-    /// The moment at which the loop stopped waiting; nil if it waits, does not run, or is not watched.
+    /// The moment at which the loop stopped waiting; nil if the loop is waiting or not running, or is not watched.
     package let busySince: Moment?
 }
 
@@ -24,7 +24,7 @@ package struct LoopLook: Sendable {
 package struct LoopDetails: Sendable {
     /// The mode in which the loop was running when it collected the details; nil between runs.
     package let mode: String?
-    /// The number of runs on the stack.
+    /// The number of runs of the loop that have not returned, one inside the other.
     package let depth: Int
     package let commonModes: [String]
     package fileprivate(set) var inputs: [Input]
@@ -32,7 +32,7 @@ package struct LoopDetails: Sendable {
     /// An input of the loop.
     package struct Input: Sendable {
         package let kind: Kind
-        /// The place in the source where the input was made.
+        /// The source location at which the input was made.
         package let madeAt: String
         package let modes: [String]
     }
@@ -46,7 +46,7 @@ package struct LoopDetails: Sendable {
         case descriptor(CInt)
         case manualSource
         case observer
-        /// An object of another module.
+        /// An input or object of another module: its kind in words, and its counts.
         case other(String, [InspectedPart.Count])
     }
 }
@@ -57,16 +57,16 @@ package struct WaitLook: Sendable {
     package let loop: RunLoop?
     /// The public member that the thread has called.
     package let operation: String
-    /// The place of the call.
+    /// The source location of the call; for `Port.send`, that at which the port was made.
     package let madeAt: String
     /// The loops that the thread waits for.
     package let targets: [RunLoop]
-    /// True if the wait has a deadline.
+    /// True if the wait has a deadline, and so ends by itself.
     package let endsByItself: Bool
 }
 
 extension RunLoop {
-    /// The present state of the loop, for any thread.
+    /// The part of the loop's present state that any thread can read.
     package var look: LoopLook {
         let look = handle.handlers.look()
         return LoopLook(
@@ -76,19 +76,19 @@ extension RunLoop {
             busySince: handle.counters.busyTime.since)
     }
 
-    /// Starts to record the handlers of all loops, for ``look`` and the busy time.
+    /// Makes all loops record their calls of handlers and their busy time, until the caller calls ``endLooking()``.
     package static func beginLooking() { LoopRegistry.beginWatching() }
 
-    /// Ends the recording of handlers for one caller of `beginLooking`.
+    /// Ends the recording that one call of ``beginLooking()`` has begun.
     package static func endLooking() { LoopRegistry.endWatching() }
 
-    /// Asks the loop for its details.
+    /// Asks the loop, from any thread, for the part of its state that only the loop's own thread can read.
     ///
     /// The loop answers as soon as it serves blocks, in any mode. However often other threads ask while the loop is blocked, only
     /// one block waits in the loop.
     ///
-    /// - Parameter answer: Called on the loop's thread, or with nil if the loop ends first. It is never called if this method is
-    ///   called eight more times before the loop answers.
+    /// - Parameter answer: Receives the details on the loop's thread, or nil if the loop ends first. It is never called if this
+    ///   method is called eight more times before the loop answers.
     package func askForDetails(_ answer: @escaping @Sendable (LoopDetails?) -> Void) {
         let isFirst = objects.questions.withLock { questions in
             questions.append(answer)
@@ -115,9 +115,9 @@ extension RunLoop {
         return details
     }
 
-    /// The waits that are in progress.
+    /// The calls in which threads are blocked now, waiting for other threads.
     ///
-    /// A wait is not included if no other thread can wait for the waiting thread.
+    /// A call is not included if no other thread can wait for the thread that is blocked in it.
     package static var waits: [WaitLook] {
         let loops = LoopRegistry.loops
         return ThreadWait.graph.withLock { $0.all }.map { wait in
@@ -129,10 +129,10 @@ extension RunLoop {
     }
 }
 
-/// Answers the questions to a loop exactly once.
+/// An object that answers, exactly once, the questions of inspectors that wait for one loop.
 ///
-/// The block that answers the questions holds this object. If the loop ends first, the loop destroys the block, and with it this
-/// object, which then answers with nil.
+/// The block that answers the questions on the loop holds this object. If the loop ends first, the loop destroys the block, and
+/// with it this object, which then answers the questions with nil.
 private final class OpenQuestions: Sendable {
     private let loop: RunLoop
     private let areAnswered = Atomic(false)

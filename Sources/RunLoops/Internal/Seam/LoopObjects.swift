@@ -5,19 +5,19 @@
 ///
 /// `@unchecked Sendable`: only the loop's own thread touches `companions`.
 final class LoopObjects: @unchecked Sendable {
-    /// The objects of the loop's thread, by their keys.
+    /// The objects of other modules that only the loop's thread uses, by their keys.
     private var companions: [ObjectIdentifier: AnyObject] = [:]
 
-    /// The objects that all threads share, by their keys.
+    /// Weak references to the objects of other modules that all threads share, by their keys.
     private let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
     /// The objects that exist until the loop has ended; nil from then on.
     private let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
 
-    /// The questions of an inspector that the loop has not answered.
+    /// The questions of inspectors for the loop's details that the loop has not answered yet.
     let questions = Guarded<[@Sendable (LoopDetails?) -> Void]>([])
 
-    /// Returns the object for a key, and makes it at the first call.
+    /// Returns the object of the loop's thread for a key, and makes the object if there is none.
     ///
     /// Only the loop's thread may call this.
     func companion<Companion: AnyObject>(
@@ -29,7 +29,7 @@ final class LoopObjects: @unchecked Sendable {
         return made
     }
 
-    /// Removes the objects of the loop's thread, because the loop ends.
+    /// Removes and returns the objects that only the loop's thread uses, because the loop ends.
     ///
     /// Only the loop's thread may call this.
     func takeCompanions() -> [AnyObject] {
@@ -37,7 +37,7 @@ final class LoopObjects: @unchecked Sendable {
         return Array(companions.values)
     }
 
-    /// Returns the object for a key, and makes it if no object with that key exists.
+    /// Returns the shared object for a key, and makes the object if there is none.
     func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, _ make: () -> Shared) -> Shared {
         sharedObjects.withLock { objects in
             if let known = unsafe objects[key]?.object as? Shared { return known }
@@ -47,7 +47,7 @@ final class LoopObjects: @unchecked Sendable {
         }
     }
 
-    /// The parts of the shared objects, if these describe themselves to an inspector.
+    /// The descriptions of all shared objects that describe themselves to an inspector.
     ///
     /// Only the loop's thread may call this.
     var inspectedParts: [InspectedPart] {

@@ -21,9 +21,9 @@ extension RunLoop {
         core.deferredWork.append(whenIdle: work)
     }
 
-    /// Removes work that was added for the end of a pass, or for the time before a sleep.
+    /// Removes work that was added for the end of each pass, or for each time that the loop is about to sleep.
     ///
-    /// If the step of the pass that does such work has already begun, it can still do the work once. A second call does nothing.
+    /// If the loop is already doing such work, it can still do this work once. A second call does nothing.
     ///
     /// - Parameter work: The work. The caller holds it, so that this call does not destroy it.
     package func removeDeferredWork(_ work: any DeferredWork) {

@@ -19,7 +19,7 @@ extension RunLoop {
     ///
     /// - Parameters:
     ///   - key: The key, such as the identity of the object's type.
-    ///   - make: Makes the object. It is called under a lock, so it must not call the loop.
+    ///   - make: Makes the object. The closure is called under a lock, so it must not call the loop.
     /// - Returns: The object.
     package func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, make: () -> Shared) -> Shared {
         objects.shared(key, make)

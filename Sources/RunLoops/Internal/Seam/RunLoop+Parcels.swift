@@ -1,14 +1,15 @@
 extension RunLoop {
-    /// Sends a value to a function on the loop's thread, in one of several modes.
+    /// Sends a value to the loop, which passes it to a function on the loop's thread, in one of several modes.
     ///
-    /// This is the same as ``perform(inModes:fileID:line:_:)``, for modules of this package that send many values.
+    /// This does the same as ``perform(inModes:fileID:line:_:)``, for modules of this package that send many values.
     ///
     /// - Parameters:
     ///   - value: The value, of at most 96 bytes.
     ///   - modes: The modes; nil for the common modes.
-    ///   - handle: Called once with the address of the value, and moves the value out of that address. The second argument is true
-    ///     if the value has arrived, and the function is then called on the loop's thread. It is false if the loop has ended, and
-    ///     the function is then called on the thread that releases the value.
+    ///   - handle: A function that handles the value, and is called exactly once. The first argument is the address of the value,
+    ///     and the function moves the value out of that address. The second argument is true if the loop serves the value, and the
+    ///     function is then called on the loop's thread. It is false if the loop has ended, and the function is then called on the
+    ///     thread that releases the value.
     /// - Returns: False if the loop's thread has ended. In that case the value was released.
     @inlinable @inline(__always)
     package func send<Value: Sendable & ~Copyable>(

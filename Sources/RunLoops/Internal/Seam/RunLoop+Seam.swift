@@ -2,13 +2,13 @@ extension RunLoop {
     /// Ends the program unless the calling thread is the loop's thread.
     ///
     /// - Parameters:
-    ///   - member: The member that was called, for the message.
-    ///   - instead: The alternative for the caller, for the message.
+    ///   - member: The member that was called, which the message names.
+    ///   - instead: The advice in the message: what the caller can do instead.
     package func requireOwnThread(_ member: StaticString, _ instead: StaticString) {
         _ = core(member, instead)
     }
 
-    /// The value with which an object of another module calls users' handlers on this loop.
+    /// The value with which an object of another module calls handlers of the program on this loop.
     ///
     /// An object that calls handlers often keeps the value, instead of looking up the loop for each call.
     package var handlerCalls: HandlerCalls {
@@ -21,15 +21,15 @@ extension RunLoop {
     /// Ends all current and future runs of the loop.
     package func endAllRuns() { handle.request(.end) }
 
-    /// The target of a wait for this loop.
+    /// The value that stands for this loop when a thread waits for it.
     package var waitTarget: WaitTarget {
         isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(handle)))
     }
 
-    /// Performs the last work of an object that is being destroyed, on the loop's thread.
+    /// Performs, on the loop's thread, the last work of an object that is being destroyed on any thread.
     ///
-    /// On the loop's own thread the work is performed immediately; otherwise it is performed when the loop runs, in any mode. If
-    /// the loop has ended, or in a forked child, the work is discarded.
+    /// If the caller is on the loop's thread, the work is performed immediately. Otherwise it is performed when the loop next runs,
+    /// in any mode. If the loop has ended, or in a forked child, the work is discarded.
     ///
     /// - Parameter body: The work.
     package func doLast(_ body: @escaping @Sendable () -> Void) {

@@ -1,10 +1,11 @@
-/// An input of another module of the package, in one loop.
+/// An input of one loop that another module of the package implements.
 ///
 /// The loop watches one descriptor for the input. When the descriptor is ready, or after ``becameReady()``, the input waits in the
-/// queue of the ports, and is served in the same step and within the same budget as the ports. If a handler of the input
-/// runs the loop, that run continues to serve the input.
+/// queue of the ports. The loop serves the input in the same step and within the same budget as the ports. If a handler of the
+/// input runs the loop, that run continues to serve the input.
 ///
-/// The module implements an ``InputServer``, which the input holds while the input is in the loop.
+/// The module provides an object that serves the input, an ``InputServer``. The input holds that object while the input is in the
+/// loop.
 ///
 /// > Thread safety: the loop's own thread only.
 package final class ServedInput: SignalledInput {
@@ -28,7 +29,7 @@ package final class ServedInput: SignalledInput {
     ///   - descriptor: The descriptor that the loop watches for reading. The caller owns it, and keeps it open while the input is
     ///     in the loop.
     ///   - isSet: True if the descriptor is an epoll set.
-    ///   - origin: The place in the user's code that diagnostics name.
+    ///   - origin: The source location in the program's code that diagnostics name.
     ///   - loop: The loop of the calling thread.
     package init(_ descriptor: CInt, isSet: Bool = false, _ origin: SourceLocation, in loop: RunLoop) {
         self.loop = loop.core("RunLoop.add(input)", "perform a block on the loop and add it there")
@@ -70,7 +71,7 @@ package final class ServedInput: SignalledInput {
     /// Check this again after each call of a user's handler, because the handler can remove the input.
     package var isInLoop: Bool { state.value.signal != nil }
 
-    /// True if the loop serves the input in a mode.
+    /// Returns true if the input is in its loop, and the loop serves it in a mode.
     package func isServed(in mode: RunLoop.Mode) -> Bool {
         isInLoop && state.value.membership.contains(mode)
     }
@@ -80,7 +81,9 @@ package final class ServedInput: SignalledInput {
 
     // MARK: - Serving
 
-    /// The mode of the innermost run, or nil between runs.
+    /// The mode in which the loop is running; nil between runs.
+    ///
+    /// If runs are nested, this is the mode of the innermost run.
     package var currentMode: RunLoop.Mode? { loop.members.currentMode }
 
     /// Schedules the input to be served, even if the descriptor is not ready.
@@ -88,20 +91,20 @@ package final class ServedInput: SignalledInput {
         if let signal = state.value.signal { loop.readyInputs.becameReady(signal) }
     }
 
-    /// Calls a user's handler, and measures, watches or records the call if the program has asked for that.
+    /// Calls a handler of the program, and times, watches or records the call if the program has asked for that.
     ///
     /// - Parameters:
-    ///   - origin: The place in the user's code where the handler was passed in.
-    ///   - handler: Makes the call.
+    ///   - origin: The source location at which the program passed in the handler.
+    ///   - handler: A closure that calls the handler of the program.
     package func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
         loop.members.handlers.call(origin, handler)
     }
 
-    /// Counts a message that is about to be passed to a handler.
+    /// Adds 1 to the loop's count of messages, for a message that is about to be passed to a handler.
     package func countMessage() { loop.handle.counters.portMessages.add() }
 }
 
-/// The part of an input that its own module implements.
+/// The part of a ``ServedInput`` that another module implements.
 ///
 /// > Thread safety: the thread of the input's loop only.
 package protocol InputServer: Inspected {
@@ -127,7 +130,7 @@ extension ServedInput {
         @inline(__always) _modify { yield &state.value.membership }
     }
 
-    /// The parts that the module's input represents, for an inspector.
+    /// The descriptions of the input and of what it contains, for an inspector.
     var parts: [InspectedPart] { state.value.server?.parts ?? [] }
 
     var keepsModeAlive: Bool { true }

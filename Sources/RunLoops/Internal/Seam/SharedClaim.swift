@@ -1,6 +1,6 @@
-/// A claim that is an object of its own, separate from the port or connection that it belongs to.
+/// The exclusive right of one loop to serve a port or a connection, as an object of its own.
 ///
-/// So code can keep the claim, and compare it with other claims, without keeping the port or the connection alive.
+/// Code can keep this object, and compare it with others, without keeping the port or the connection alive.
 ///
 /// > Thread safety: any thread.
 package final class SharedClaim: Sendable {
@@ -8,7 +8,7 @@ package final class SharedClaim: Sendable {
 
     package init() {}
 
-    /// Takes the claim for a loop, and returns true if the loop has the claim now.
+    /// Takes the claim for a loop, unless another loop has it, and returns true if the loop has the claim now.
     package func take(for loop: RunLoop) -> Bool { claim.take(for: loop.handle) }
 
     /// The loop of the calling thread, if that loop has the claim.
@@ -20,6 +20,6 @@ package final class SharedClaim: Sendable {
     /// Releases the claim, for the next loop that takes it.
     package func release() { claim.release() }
 
-    /// The target of a wait for the loop that has the claim.
+    /// The value that stands for the loop that has the claim, when a thread waits for that loop.
     package var waitTarget: WaitTarget { .loop(claim.holderID) }
 }

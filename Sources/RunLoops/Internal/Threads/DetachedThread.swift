@@ -9,7 +9,7 @@ package enum DetachedThread {
     /// - Parameters:
     ///   - name: The name of the thread. The system keeps the first 15 bytes, whole characters only.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
-    ///   - blocksSignals: True if the thread blocks all signals, so that only the program's own threads receive them.
+    ///   - blocksSignals: True if the thread blocks all signals. Then only the program's own threads receive them.
     ///   - main: The function that the thread runs.
     /// - Throws: `SystemError` if the system refuses the stack size or the thread.
     package static func start(
@@ -86,7 +86,7 @@ package enum DetachedThread {
     }
 }
 
-/// The entry of every thread that the package starts.
+/// The entry function of every thread that the package starts.
 ///
 /// This is a function and not a closure. If code that is isolated to an actor contained the closure, the closure would be isolated
 /// to that actor, too, and Swift would check this isolation on the new thread.

@@ -1,7 +1,7 @@
 /// A value that only one thread at a time accesses, stored without the run-time exclusivity checks of class properties.
 ///
 /// Swift checks each change of a class property for another access that is still under way. Each check takes about 7 ns, and a
-/// message would need several checks. Here exclusivity holds by construction: only short operations that call no handler change the
+/// message would need several checks. Here no check is needed, because only short operations that call no handler change the
 /// values.
 ///
 /// The accessors of `value` return its address. If they were coroutines, code of other modules would retain each array that it

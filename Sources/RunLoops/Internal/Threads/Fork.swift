@@ -1,12 +1,14 @@
 internal import CThreads
 
-/// Refuses the use of loops in a child that was forked by a process with loops.
+/// Ends the program with a message if it uses a loop in a child that was forked by a process with loops.
 ///
-/// The child has only one thread, the thread that forked. So no other loop runs there, and a lock that another thread held is never
-/// unlocked. The child also shares the kernel's objects with the parent: if the child took an event from them, the parent would
-/// lose the event. So every public member that uses a loop calls this check first. The check loads one byte. The parent writes this
-/// byte only when a flight recorder begins or ends. A ``Guarded`` value checks only before it waits for its lock, and a
-/// ``ForkSafe`` value need not check.
+/// Such a child has only one thread, the thread that forked. So no other loop runs there, and a lock that another thread held is
+/// never unlocked. The child also shares the kernel's objects with the parent: if the child took an event from them, the parent
+/// would lose the event.
+///
+/// So every public member that uses a loop calls this check first. The check loads one byte. The parent writes this byte only when
+/// a flight recorder begins or ends. A ``Guarded`` value checks only before it waits for its lock, and a ``ForkSafe`` value need
+/// not check.
 package enum Fork {
     /// Marks every child that this process forks from now on, so that ``isChild`` is true there.
     ///
@@ -26,9 +28,9 @@ package enum Fork {
         if runloops_process_flags() != 0 { look(member) }
     }
 
-    /// Does the same as ``check(_:)``, for a caller that has loaded the flags of the process and found that a flag is set.
+    /// Does the same as ``check(_:)``, for a caller that has found that the byte with the process's flags is not 0.
     ///
-    /// A set flag can also mean that a flight recorder records. In that case this function does nothing.
+    /// The flags can also mean that a flight recorder records. In that case this function does nothing.
     @inline(__always)
     package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 

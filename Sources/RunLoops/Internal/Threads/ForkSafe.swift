@@ -1,13 +1,15 @@
 internal import CThreads
 
-/// A value behind a lock that a forked child can use, too: there, the lock is free and the value is consistent.
+/// A value behind a lock that also works in a forked child, where the lock is free and the value is consistent.
 ///
-/// This is for the few values that a child may use. The child has one thread, and a lock that another thread of the parent held at
-/// the fork would never be unlocked there. So every fork takes these locks first. All values share a few locks, which lie on
-/// separate cache lines. A value that is locked often, or for a long time, uses ``Guarded`` instead.
+/// An ordinary lock that another thread of the parent held at the fork would never be unlocked in the child, because the child has
+/// only one thread. So every fork takes the locks of these values first. All values share a few locks, which lie on separate cache
+/// lines.
 ///
-/// The body of ``withLock(_:)`` uses no other ``ForkSafe`` value, because that value can have the same lock. So the body calls no
-/// code of the user, and destroys no object of the user.
+/// This is for the few values that a child may use. A value that is locked often, or for a long time, uses ``Guarded`` instead.
+///
+/// The body of ``withLock(_:)`` uses no other ``ForkSafe`` value, because that value can have the same lock. For the same reason,
+/// the body calls no code of the user, and destroys no object of the user.
 ///
 /// `@safe`: the memory belongs to this value from `init` to `deinit`. `@unchecked Sendable`: the value is accessed under the
 /// lock only.

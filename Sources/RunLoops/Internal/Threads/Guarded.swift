@@ -43,7 +43,7 @@ package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
         return try unsafe body(&storage.pointee)
     }
 
-    /// Waits for the mutex, and locks it.
+    /// Waits until the mutex is free, and locks it.
     ///
     /// A forked child ends with a message instead: the mutex can belong to a thread of the parent, which would never unlock it in
     /// the child.

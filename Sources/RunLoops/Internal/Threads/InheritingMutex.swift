@@ -1,10 +1,10 @@
 package import Glibc
 
-/// The mutexes behind all locks of the library.
+/// The mutexes behind all locks of the library, which inherit the priority of a waiting real-time thread.
 ///
-/// While a real-time thread waits for such a mutex, the kernel gives that thread's priority to the owner of the mutex. Otherwise,
-/// if an owner of low priority lost its processor, the real-time thread would wait until all threads with priorities between the
-/// two are idle. Ordinary threads inherit no priority: their nice values only divide the processor's time.
+/// While a real-time thread waits for such a mutex, the kernel gives that thread's priority to the thread that owns the mutex.
+/// Otherwise an owner of low priority could lose its processor to threads of medium priority, and the real-time thread would wait
+/// for them, too. Ordinary threads inherit no priority: their nice values only divide the processor's time.
 ///
 /// The word of such a mutex contains the ID of the thread that owns it. The thread of a forked child has another ID. So the child
 /// cannot unlock a mutex that its parent's thread locked before the fork, and has to initialize that mutex again.

@@ -30,7 +30,7 @@ package struct Moment: Comparable, Hashable, Sendable {
         return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// Returns the time that the calling thread's ``ThreadDriver`` gives, in a simulation.
+    /// Returns the time of the simulation, which the calling thread's ``ThreadDriver`` provides.
     ///
     /// The method is not inlined, so that it costs nothing outside of simulations.
     @inline(never)
@@ -48,7 +48,7 @@ package struct Moment: Comparable, Hashable, Sendable {
 
     /// Returns the moment that is a number of nanoseconds later than this one.
     ///
-    /// A result that is too late becomes `never`, and a result that is too early becomes the earliest moment.
+    /// If the result is too late to be represented, it becomes `never`. If it is too early, it becomes the earliest moment.
     package func advanced(by nanoseconds: Int64) -> Moment {
         let (sum, overflow) = self.nanoseconds.addingReportingOverflow(nanoseconds)
         if overflow { return nanoseconds > 0 ? .never : Moment(nanoseconds: .min) }
@@ -56,9 +56,9 @@ package struct Moment: Comparable, Hashable, Sendable {
     }
 }
 
-/// The zero of `CLOCK_BOOTTIME` as an instant.
+/// The instant at which `CLOCK_BOOTTIME` was zero.
 ///
-/// The property is computed, for the reason given at ``Moment/never``.
+/// The property is computed, because a stored one could make a forked child hang; see ``Moment/never``.
 private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {

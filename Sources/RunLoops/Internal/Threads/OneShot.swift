@@ -1,7 +1,7 @@
 /// A value that is decided once, and the thread or task that waits for it.
 ///
-/// Any number of threads can try to decide the value, and the first thread succeeds. A thread can also claim the decision and
-/// settle it later: from the claim on, no other thread can decide the value.
+/// Any number of threads can try to decide the value, and the first thread succeeds. A thread can also claim the decision first,
+/// and decide the value later. From the claim on, no other thread can decide the value.
 ///
 /// > Thread safety: any thread. One thread or task at a time waits for the value, and takes it once.
 package final class OneShot<Value: Sendable>: Sendable {
@@ -80,9 +80,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Decides the value.
+    /// Decides the value, on behalf of the thread that has claimed the decision.
     ///
-    /// The caller must have claimed the decision.
+    /// The caller must have called ``claim()``, and calls this once.
     package func settle(_ value: Value) {
         let waiter = contents.withLock { contents in
             guard case .claimed = contents.state else {
@@ -98,10 +98,10 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     // MARK: - Waiting
 
-    /// Blocks the thread until the value is decided.
+    /// Blocks the calling thread until the value is decided.
     package func wait() { _ = wait(until: .never) }
 
-    /// Blocks the thread until the value is decided or a deadline passes.
+    /// Blocks the calling thread until the value is decided, or a deadline passes.
     ///
     /// - Returns: False if the deadline passed first. The value can still be decided after that.
     package func wait(until deadline: Moment) -> Bool {
@@ -109,19 +109,21 @@ package final class OneShot<Value: Sendable>: Sendable {
         return !attach(.thread(gate)) || gate.wait(until: deadline)
     }
 
-    /// Suspends the task until the value is decided, and takes the value.
+    /// Suspends the calling task until the value is decided, and returns the value.
     ///
     /// The method is isolated to the caller's actor. The isolation is a parameter because the closures in the body are isolated
     /// only to an actor that they capture. Without the capture they would begin on threads of the default executor. The task would
     /// also have to return to such a thread when it continues, because it then passes through these closures again.
     ///
     /// - Parameters:
-    ///   - deadline: The time at which `timedOut` is decided.
+    ///   - deadline: The time at which the value becomes `timedOut`.
     ///   - timedOut: The value for the case that the deadline passes before a thread has decided the value or claimed the decision.
-    ///   - cancelled: The value for the case that the task is cancelled before a thread has done so.
+    ///   - cancelled: The value for the case that the task is cancelled before a thread has decided the value or claimed the
+    ///     decision.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Starts the work that decides the value. It is called once, after the task has begun to wait; if the task was
-    ///     cancelled before, it is not called. A value that `begin` decides is returned even if the deadline has passed.
+    ///   - begin: A function that starts the work that decides the value. It is called once, after the task has begun to wait. If
+    ///     the task was cancelled before that, it is not called. A value that `begin` decides is returned even if the deadline has
+    ///     passed.
     /// - Returns: The value.
     package func value(
         before deadline: Moment, timedOut: Value, cancelled: Value,
@@ -142,7 +144,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         return take()
     }
 
-    /// Takes the decided value out; the waiter calls this once.
+    /// Removes and returns the decided value; the waiting thread or task calls this once.
     package func take() -> Value {
         contents.withLock { contents in
             guard case .decided(let value) = contents.state else {
@@ -153,9 +155,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Stores the waiter, unless the value has been decided.
+    /// Stores the waiting thread or task, so that the decision wakes it, unless the value has been decided already.
     ///
-    /// - Returns: False if the value has been decided. The waiter is then not stored, so it would not be woken.
+    /// - Returns: False if the value has been decided already. The waiter is then not stored, because nothing would wake it.
     private func attach(_ waiter: Waiter) -> Bool {
         contents.withLock { contents in
             if contents.isDecided { return false }
@@ -164,7 +166,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Starts a task that decides the value at `moment`, unless the task is cancelled before.
+    /// Starts a task that decides the value at `moment`, unless that new task is cancelled before.
     ///
     /// A task is used instead of a timer, because the loop of a timer can be blocked.
     private func decide(_ value: Value, at moment: Moment) -> Task<Void, Never> {

@@ -17,7 +17,7 @@ struct ProcessorTime: ~Copyable, Sendable {
 
     /// Stores the processor time of the calling thread, which is about to end.
     ///
-    /// When the thread has ended, its time can no longer be read by its ID: the system can give the ID to another thread.
+    /// After the thread has ended, its time cannot be read by its ID, because the system can give the ID to another thread.
     func end() { final.store(ProcessorTime.read(CLOCK_THREAD_CPUTIME_ID) ?? 0, ordering: .relaxed) }
 
     /// The processor time until now, or until ``end()``, in nanoseconds; 0 before the first call of `begin()`.

@@ -2,12 +2,12 @@ internal import Glibc
 
 /// Defers the cancellation of the calling thread while it does work that other threads rely on.
 ///
-/// A cancelled thread ends in its next call of a function that can block, even if that call would not block. The thread's `defer`
-/// statements do not run, so its work would stay unfinished, and a lock that it holds would stay locked. So cancellation is
-/// disabled before such work, and restored after it. If the thread was cancelled meanwhile, it ends in its next call of such a
-/// function.
+/// A thread that is cancelled with `pthread_cancel` ends in its next call of a function that can block, even if that call would not
+/// block. The thread's `defer` statements do not run, so its work would stay unfinished, and a lock that it holds would stay
+/// locked. So cancellation is disabled before such work, and restored after it. If the thread was cancelled meanwhile, it ends in
+/// its next call of a function that can block.
 ///
-/// > Thread safety: the two calls of a pair on one thread. Pairs can be nested.
+/// > Thread safety: ``disable()`` and the matching ``restore()`` on one thread. Such pairs can be nested.
 package struct ThreadCancellation {
     private let before: CInt
 

@@ -8,7 +8,7 @@ internal import CThreads
 /// > Thread safety: each closure is called on the thread of the driver. There is one exception: if that thread could not be
 /// > started, ``threadEnds`` is called on the thread that tried to start it.
 package final class ThreadDriver: Sendable {
-    /// The place at which a thread waits.
+    /// The kind of wait in which a thread blocks.
     package enum Place {
         /// In a run of its loop, nested in `depth` outer runs.
         case sleep(depth: Int)
@@ -18,9 +18,9 @@ package final class ThreadDriver: Sendable {
 
     /// The name of the thread, which is the same in two runs of a simulation.
     let name: String
-    /// Returns the time.
+    /// Returns the present time of the simulation's clock.
     let now: @Sendable () -> ContinuousClock.Instant
-    /// Waits until a time, or until the condition is true.
+    /// Blocks the thread until a time, or until the condition is true.
     ///
     /// The closure can check the condition any number of times.
     let wait: @Sendable (ContinuousClock.Instant, Place, () -> Bool) -> Void
@@ -30,7 +30,7 @@ package final class ThreadDriver: Sendable {
     ///
     /// The closure blocks until the simulation allows the thread to continue.
     let threadBegins: @Sendable () -> Void
-    /// Called on the thread when its loop exists, before the loop first runs.
+    /// Called on the thread after its loop was made, before the loop first runs.
     ///
     /// During the call, ``RunLoop/existing`` returns the loop.
     let loopBegins: @Sendable () -> Void
@@ -65,13 +65,13 @@ package final class ThreadDriver: Sendable {
         return unsafe Unmanaged<ThreadDriver>.fromOpaque(known).takeUnretainedValue()
     }
 
-    /// Drives the calling thread from now on.
+    /// Makes this object the driver of the calling thread.
     package func begin() {
         unsafe runloops_thread_set_driver(Unmanaged.passRetained(self).toOpaque())
         threadBegins()
     }
 
-    /// Stops driving the calling thread.
+    /// Removes this object as the driver of the calling thread.
     package func end() {
         // Safe: this takes over the reference that `begin` stored.
         guard let known = unsafe runloops_thread_driver() else { return }

@@ -1,10 +1,10 @@
 internal import CThreads
 internal import Glibc
 
-/// The release of the objects that the package keeps for a thread, when the thread ends.
+/// Releases, when a thread ends, the objects that the package keeps for that thread.
 ///
-/// The parts of the package that keep objects are in folders that use this folder, so this type cannot call them by name. Each part
-/// registers the function that releases its objects. This type defines only the order of the parts.
+/// The parts of the package that keep such objects are in folders that depend on this folder, so this type cannot call them by
+/// name. Instead, each part registers the function that releases its objects. This type defines only the order of the parts.
 enum ThreadEnd {
     /// A part of the package that keeps objects for a thread.
     ///
@@ -12,12 +12,12 @@ enum ThreadEnd {
     enum Part: CaseIterable {
         /// The thread's loop.
         ///
-        /// The loop comes first. When it ends, it can destroy values whose `deinit` sends to other loops, and sending needs the
-        /// slabs.
+        /// The loop comes first. When it ends, it can destroy values whose `deinit` sends messages to other loops, and sending
+        /// needs the slabs.
         case loop
         /// The port sets that the thread serves.
         case portSets
-        /// The thread's slabs: the memory from which the thread takes the nodes of its messages.
+        /// The thread's slabs, which are the memory for the messages that the thread sends.
         case slabs
         /// The recorded events of the thread.
         ///
@@ -25,14 +25,15 @@ enum ThreadEnd {
         case events
     }
 
-    /// Releases a part's objects for the calling thread.
+    /// A function that releases the objects that one part of the package keeps for the calling thread.
     ///
-    /// The result is a function that is called after all parts have released their objects; nil if there is no such function.
+    /// The result is another function, which is called after all parts have released their objects; nil if there is no such
+    /// function.
     typealias Release = @Sendable () -> (() -> Void)?
 
     private static let releases = ForkSafe<[Part: Release]>([:])
 
-    /// Makes the calling thread call ``run()`` when it ends.
+    /// Makes the calling thread call ``run()`` when it ends, and registers a part's function for the release of its objects.
     ///
     /// A second call on the same thread has no further effect.
     ///

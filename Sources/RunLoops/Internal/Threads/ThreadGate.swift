@@ -92,14 +92,14 @@ package final class ThreadGate: @unchecked Sendable {
         return true
     }
 
-    /// The maximum length of a single wait before a thread reads the clock again, in nanoseconds.
+    /// The maximum time, in nanoseconds, for which a thread waits before it reads the clock again.
     static let longestWait: Int64 = 1_000_000_000
 
-    /// Returns the length of the next single wait, in nanoseconds.
+    /// Returns the length, in nanoseconds, of the next wait on the condition variable.
     ///
     /// No condition variable can wait on the clock of ``Moment``: the clock of condition variables stands still while the machine
-    /// is suspended. So single waits are short, and if the deadline has passed during a suspension, the thread continues within
-    /// ``longestWait``.
+    /// is suspended. So a thread waits in short steps, and reads the clock after each step. If the deadline has passed during a
+    /// suspension, the thread continues within ``longestWait``.
     ///
     /// - Returns: The length, or nil if the deadline has passed.
     static func waitLength(until deadline: Moment, at now: Moment) -> Int64? {

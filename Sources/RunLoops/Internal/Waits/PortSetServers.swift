@@ -1,12 +1,12 @@
 internal import CThreads
 internal import Synchronization
 
-/// The threads that serve port sets, for the search for circles of waits.
+/// The threads that serve port sets, for the search for threads that wait for each other in a circle.
 ///
-/// A thread that blocks in a wait receives nothing from its sets until the wait is over. So if a thread waits for a port that is in
-/// a set, the thread waits for the thread that serves the set.
+/// A thread that blocks in a wait receives nothing from its port sets until the wait is over. So if a thread waits for a port that
+/// is in a set, it waits for the thread that serves the set.
 enum PortSetServers {
-    /// The identifier of the serving thread of each set.
+    /// The identifier of the thread that serves each set, by the identity of the set.
     private static let servers = Guarded<[UInt: UInt]>([:])
 
     /// The identifier of the calling thread; no other thread ever has the same identifier.
@@ -19,10 +19,10 @@ enum PortSetServers {
     ///
     /// - Parameters:
     ///   - set: The identity of the set.
-    ///   - server: The set's own record of its thread. This function changes the record under the lock of the table, so that the
-    ///     record and the table name the same thread, even if two threads serve the set in turn.
+    ///   - server: The set's own record of its thread. This function changes the record and the table of all sets under one lock.
+    ///     So the two name the same thread, even if two threads serve the set in turn.
     ///   - new: The identifier of the thread; 0 for no thread.
-    ///   - midway: A hook for tests, called between the change of the set's record and the change of the table.
+    ///   - midway: A hook for tests, called after the change of the set's record and before the change of the table.
     static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
@@ -40,23 +40,23 @@ enum PortSetServers {
         }
     }
 
-    /// Returns true if the calling thread serves a set.
+    /// Returns true if the calling thread serves the port set with a given identity.
     ///
-    /// The result is false if the identity does not belong to a set.
+    /// The result is also false if no set has this identity.
     static func isServedHere(_ set: UInt) -> Bool {
         guard let thread = threadIfServing else { return false }
         return servers.withLock { $0[set] } == thread
     }
 
-    /// Returns the target of a wait for a receiver.
+    /// Returns the thread or loop that receives for a port, and so is the target of a wait for that port.
     ///
-    /// - Parameter receiver: The identity of a set or of a loop's handle, as in ``Claim/holderID``.
-    /// - Returns: The thread that now serves the set, or the loop.
+    /// - Parameter receiver: The identity of the port's receiver: of a port set or of a loop's handle, as in ``Claim/holderID``.
+    /// - Returns: The thread that now serves the set; if the receiver is not a set, the loop.
     static func waitTarget(of receiver: UInt) -> WaitTarget {
         servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)
     }
 
-    /// Removes the sets of the calling thread, because it ends.
+    /// Removes the sets that the calling thread serves from the table, because the thread ends.
     static func endCurrent() {
         guard let thread = threadIfServing else { return }
         servers.withLock { servers in

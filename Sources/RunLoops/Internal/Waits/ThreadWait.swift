@@ -2,32 +2,33 @@ internal import CThreads
 
 /// The record of one wait of a thread for other threads.
 ///
-/// The record is created on the thread that is about to block. It contains the targets that the thread holds, because they cannot
-/// change while the thread is blocked. The targets that the thread waits for can change, and another thread can begin to serve a
+/// The record contains *targets*: events that only one thread can cause (``WaitTarget``). The thread that can cause an event holds
+/// the target. The record is created on the thread that is about to block, with the targets that this thread holds, because they
+/// cannot change while it is blocked. The targets that the thread waits for can change, and another thread can begin to serve a
 /// port set. So each search for a circle calls ``stillWaitsFor`` again.
 ///
 /// > Thread safety: ``begin()``, ``beginOrBreakCircle()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
     /// The loop of the waiting thread, if it has one.
     let loop: RunLoop?
-    /// The targets that only this thread can serve.
+    /// The events that only this thread can cause.
     ///
-    /// Other threads can be waiting for them.
+    /// Other threads can be waiting for these events.
     let heldTargets: [WaitTarget]
     /// The public member that the thread has called.
     let operation: StaticString
     let origin: SourceLocation
     /// True if the wait has a deadline after which the thread continues in any case.
     ///
-    /// A circle that contains this wait need not be broken.
+    /// A circle of waiting threads that contains this wait need not be broken.
     let endsByItself: Bool
-    /// Returns the targets of the wait.
+    /// Returns the events that the thread is still waiting for.
     ///
     /// The list is empty after the end of the wait, even if the waiting thread has not continued yet.
     let stillWaitsFor: @Sendable () -> [WaitTarget]
     private let refuse: @Sendable (WaitCircle) -> Bool
 
-    /// All waits of the process.
+    /// The waits in progress of the process, for every thread that can be in a circle of waiting threads.
     ///
     /// A thread takes the lock when it is about to block, and when it continues. Threads never take the lock to serve the requests
     /// of waiting threads.
@@ -42,8 +43,8 @@ package final class ThreadWait: Sendable {
     ///   - endsByItself: True if there is a deadline after which the thread continues in any case.
     ///   - refuse: Ends the wait with an error, if the wait is not over. The closure is called on another thread. It returns true
     ///     if it has ended the wait; the wait then has no targets.
-    ///   - targets: Returns the targets that the thread still waits for. The closure is called under the lock of all waits. So it
-    ///     calls no code of the user, and takes no lock that a thread holds while that thread begins or ends a wait.
+    ///   - targets: Returns the events that the thread is still waiting for. The closure is called under the lock of all waits. So
+    ///     it calls no code of the user, and takes no lock that a thread holds while that thread begins or ends a wait.
     package convenience init(
         in operation: StaticString, fileID: StaticString, line: Int, endsByItself: Bool = false,
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
@@ -70,7 +71,7 @@ package final class ThreadWait: Sendable {
         stillWaitsFor = targets
     }
 
-    /// Returns the targets that the calling thread holds.
+    /// Returns the events that only the calling thread can cause, and that other threads can be waiting for.
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
@@ -84,12 +85,12 @@ package final class ThreadWait: Sendable {
         return targets + (source?.targets() ?? [])
     }
 
-    /// The source of the targets that the calling thread holds while it calls observers.
+    /// The function that returns the calls of observers that the calling thread is making, as targets of other threads' waits.
     ///
-    /// The module that calls observers sets this.
+    /// The module that calls observers sets this function.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)
 
-    /// Begins the wait, unless it would close a circle.
+    /// Begins the wait, unless it would close a circle of threads that wait for each other.
     ///
     /// - Returns: The circle, if there is one. In that case the wait has not begun.
     package func begin() -> WaitCircle? {

@@ -6,12 +6,13 @@
 ///
 /// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
-    /// The waits in progress, by the targets that their threads hold.
+    /// The waits in progress, by the targets that their threads hold: the events that only these threads can cause.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
 
-    /// Returns true if the graph contains a wait whose origin is `origin`.
+    /// Returns true if the graph contains a wait with this origin.
     ///
-    /// The origin is the place of the call in which the thread waits; for `Port.send`, it is the place where the port was made.
+    /// The origin is the source location of the call in which the thread waits. For `Port.send`, it is the source location at which
+    /// the port was made.
     func holdsWait(of origin: SourceLocation) -> Bool {
         waits.values.contains { $0.contains { $0.origin.description == origin.description } }
     }
@@ -25,7 +26,7 @@ struct WaitGraph {
         return waits.values.joined().filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 
-    /// Enters a wait, unless it would close a circle.
+    /// Adds a wait to the graph, unless it would close a circle of threads that wait for each other.
     ///
     /// - Returns: The shortest circle, if there is one. It begins with this wait, and each wait in the circle is for the thread of
     ///   the next wait.
@@ -35,12 +36,12 @@ struct WaitGraph {
         return nil
     }
 
-    /// Enters a wait even if it closes a circle, because a wait in the circle ends by itself.
+    /// Adds a wait to the graph even if it closes a circle, because one of the waits in the circle ends by itself.
     mutating func enterUnchecked(_ wait: ThreadWait) {
         for target in wait.heldTargets { waits[target, default: []].append(wait) }
     }
 
-    /// Removes a wait that is over.
+    /// Removes a wait that is over from the graph.
     mutating func leave(_ wait: ThreadWait) {
         for target in wait.heldTargets {
             guard let index = waits.index(forKey: target) else { continue }
@@ -49,7 +50,7 @@ struct WaitGraph {
         }
     }
 
-    /// Searches, breadth first, for a path from the targets of a wait back to its own thread.
+    /// Searches, breadth first, for a path from the targets that a wait is for to a target that its own thread holds.
     private func circle(closedBy wait: ThreadWait) -> [ThreadWait]? {
         var reached = [Reached(wait: wait, previous: 0)]
         var seen: Set<ObjectIdentifier> = []
@@ -66,7 +67,7 @@ struct WaitGraph {
         return nil
     }
 
-    /// A wait that the search has reached, and the position of the wait from which the search has reached it.
+    /// A wait that the search for a circle has reached, and the position of the wait that led to it.
     private struct Reached {
         let wait: ThreadWait
         let previous: Int

@@ -1,8 +1,9 @@
-/// A target of waits: an event that only one thread can cause, and only while that thread is not waiting itself.
+/// An event that a thread can wait for, and that only one other thread can cause, as long as that other thread is not waiting
+/// itself.
 package enum WaitTarget: Hashable, Sendable {
     /// A loop serves the waiting thread's request, or ends.
     ///
-    /// Only the thread of the loop can do that.
+    /// Only the loop's thread can do that.
     ///
     /// The number is the identity of the loop's handle, because a port identifies its receiver only by that identity.
     case loop(UInt)
@@ -19,11 +20,11 @@ package enum WaitTarget: Hashable, Sendable {
     /// another thread can already have created the main loop, and wait for it.
     case mainLoop
 
-    /// A call of an observation returns.
+    /// A call of an observer of notifications returns.
     ///
-    /// Only the threads that run such a call can return from it.
+    /// Only a thread that is calling this observer can cause that.
     ///
-    /// The number is the identity of the observation.
+    /// The number is the identity of the observation, which is the object that represents the observer.
     case call(UInt)
 
     /// Returns the target for a wait that ends when the calls of an observation have returned.
@@ -35,14 +36,14 @@ package enum WaitTarget: Hashable, Sendable {
     }
 }
 
-/// A source of the targets that the calling thread holds.
+/// A function that returns the targets that the calling thread holds: the events that only this thread can cause.
 ///
-/// This is a separate type because Swift wraps an optional function in one more closure each time the function is read behind a
-/// lock.
+/// The function is in a struct because Swift wraps a bare optional function in one more closure each time that the function is read
+/// behind a lock.
 package struct WaitTargetSource: Sendable {
     let targets: @Sendable () -> [WaitTarget]
 
-    /// Makes a source.
+    /// Makes a value that contains a function.
     ///
     /// - Parameter targets: Returns the targets of the calling thread. It calls no code of the user.
     package init(_ targets: @escaping @Sendable () -> [WaitTarget]) { self.targets = targets }
