@@ -1,6 +1,6 @@
 internal import RunLoops
 
-// A connection joins and leaves the modes of its loop, is settled at the end of a pass, and has one timer.
+// This file adds a connection to the modes of its loop, schedules `settle(_:)` for the end of a pass, and sets the timer.
 
 extension Connection {
     func join(_ streams: LoopStreams, _ mode: RunLoop.Mode) throws(SystemError) {

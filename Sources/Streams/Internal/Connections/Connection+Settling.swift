@@ -1,6 +1,6 @@
 internal import RunLoops
 
-// Here, the steps that the `ConnectionMachine` returns are taken, with the socket and the handlers.
+// This file takes the steps that the `ConnectionMachine` returns: it acts on the socket, and calls the handlers.
 
 extension Connection {
     /// Does everything that is due after an event of the connection.
