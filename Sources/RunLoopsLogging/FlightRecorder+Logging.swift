@@ -3,7 +3,7 @@
     public import RunLoops
 
     extension FlightRecorder {
-        /// Logs a warning each time that a handler of any loop has taken longer than a threshold, when the handler returns.
+        /// Logs a warning each time that a handler of any loop returns after running for longer than a threshold.
         ///
         /// ```swift
         /// try recorder.logSlowHandlers(over: .milliseconds(100), to: logger) { snapshot in

@@ -29,8 +29,8 @@
     /// | `run_loop_post_to_start_seconds` | timer | loop, kind | time from the sending of a message to its handler |
     /// | `run_loop_timer_lateness_seconds` | timer | loop, kind | time from the date of a timer to its handler |
     ///
-    /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made; that of a
-    /// kind is the kind of handler, in words. Metrics with the same labels are added up.
+    /// The label `loop` is the name of the loop, or `thread-` and the thread's ID. The label `port` is the place where the port was
+    /// made. The label `kind` is the kind of handler, in words. Metrics with the same labels are added up.
     ///
     /// The timer metrics come from the recorder, so they contain only the calls that the recorder records. Of many short calls, the
     /// recorder records only a sample. The busy time is known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector`
