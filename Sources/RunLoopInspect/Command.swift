@@ -8,7 +8,7 @@ enum Command {
     case watch(Int32)
     case report(Int32, ReportForm)
     case save(Int32, TraceFormat, path: String)
-    /// The timeline, served to browsers on this machine.
+    /// A web page with the process's recent events, served to browsers on this machine.
     case serve(Int32, port: UInt16)
 
     enum ReportForm {
@@ -17,7 +17,7 @@ enum Command {
         case metrics
     }
 
-    /// An error in the arguments, with a text for the user.
+    /// An error in the program's arguments, with a message for the user.
     struct Mistake: Error {
         let text: String
     }

@@ -2,12 +2,12 @@ import Inspection
 import RunLoops
 import Streams
 
-/// Serves the timeline of a process to browsers on this machine.
+/// Serves a web page with a process's recent events to browsers on this machine.
 ///
-/// Each load of the page asks the process again. The address contains a random token, so that other users of the machine cannot
-/// load the page.
+/// Each time that a browser loads the page, the server gets a new recording from the process. The page's address contains a random
+/// token, so that other users of the machine cannot load the page.
 ///
-/// > Thread safety: only the thread of the loop on which the server is made.
+/// > Thread safety: only the thread that creates the server.
 final class TimelineServer {
     let address: String
     private let inspector: RemoteInspector
@@ -29,11 +29,11 @@ final class TimelineServer {
     private func serve(_ accepted: consuming AcceptedSocket) {
         var options = Connection.Options()
         options.idleTimeout = .seconds(10)
-        // A page of the largest recording has some 30 MiB.
+        // The page of the largest recording takes about 30 MiB.
         options.outputLimit = 256 << 20
         let connection = Connection(accepted, options: options)
         var request: String?
-        // The first line is the request; an empty line ends the header.
+        // The first line is the request line. An empty line ends the header of the request.
         connection.onFrame(.lines(upTo: 8_192)) { [self] connection, line in
             // Safe: the bytes are copied while they are valid.
             let text = unsafe line.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }

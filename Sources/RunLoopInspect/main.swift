@@ -21,7 +21,7 @@ func list() {
     }
 }
 
-/// Shows a report once a second, in place.
+/// Shows a report once a second, in the place of the report before it.
 func watch(_ inspector: RemoteInspector) throws(RemoteInspector.Failure) {
     var earlier: ProcessReport?
     while true {
@@ -39,7 +39,7 @@ func watch(_ inspector: RemoteInspector) throws(RemoteInspector.Failure) {
 
 func save(_ bytes: [UInt8], _ path: String) throws(SystemError) {
     if path == "-" { return try STDOUT_FILENO.write(bytes) }
-    // Safe: the function only reads the string.
+    // Safe: `open` only reads the path.
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     if descriptor < 0 { throw SystemError(call: "open", code: errno) }
     let file = OwnedDescriptor(descriptor)

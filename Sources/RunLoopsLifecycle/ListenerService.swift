@@ -3,7 +3,7 @@
     public import ServiceLifecycle
     public import Streams
 
-    /// A listener on a loop, as a service of a service group.
+    /// A service that listens for connections, for a service group to run.
     ///
     /// ```swift
     /// let worker = try RunLoopThread(name: "worker")
@@ -15,9 +15,9 @@
     /// try await group.run()
     /// ```
     ///
-    /// At a graceful shutdown the listener is closed, so that new connections are refused, and the service ends when the last of
-    /// its connections has ended. The group sets the deadline for that: `maximumGracefulShutdownDuration`. A group shuts its
-    /// services down in reverse order, so list the listener after the thread on whose loop it is.
+    /// At a graceful shutdown the listener is closed, so that new connections are refused. The service ends when its last
+    /// connection has ended. The group's `maximumGracefulShutdownDuration` limits this time. A group shuts its services down in
+    /// reverse order, so list the listener after the thread whose loop it uses.
     ///
     /// > Thread safety: any thread.
     public final class ListenerService: Service {
@@ -33,14 +33,14 @@
         /// - Parameters:
         ///   - address: The address to listen on.
         ///   - options: The settings and limits.
-        ///   - loop: The loop that accepts.
-        ///   - mode: The mode in which the loop accepts.
+        ///   - loop: The loop that accepts the connections.
+        ///   - mode: The mode in which the loop accepts them.
         ///   - onShutdown: Called on the loop's thread when the listener has been closed at a graceful shutdown. Use it to close
         ///     the connections that are waiting for a request; the service ends when all connections have ended.
         ///   - fileID: The file of the call, for diagnostics.
         ///   - line: The line of the call, for diagnostics.
         ///   - handler: Called on the loop's thread with each accepted socket. A socket that the handler does not keep is closed.
-        /// - Throws: `SystemError`, as the initializer of `Listener` does.
+        /// - Throws: `SystemError`, for the same reasons as the initializer of `Listener`.
         public init(
             _ address: Listener.Address, options: Listener.Options = Listener.Options(), on loop: RunLoop,
             inMode mode: RunLoop.Mode = .default, onShutdown: @escaping @Sendable () -> Void = {},
@@ -55,15 +55,15 @@
         /// Accepts connections until the service group shuts down, and then waits until the connections have ended.
         ///
         /// If the task is cancelled, the listener is closed and the method returns; the connections continue until other code ends
-        /// them. The method also returns when the loop's thread ends. A service runs once.
+        /// them. The method also returns when the loop's thread ends. A service can run only once.
         ///
         /// - Throws: `SystemError` if the kernel refuses to watch the socket; `PerformError` if the loop's thread has ended, or if
         ///   the task was cancelled before the listener began to accept.
         public func run() async throws {
             let end = OneShot<Void>()
             let (loop, host) = (host.loop, host)
-            // This closes the listener after a cancellation. The cancellation ends the call of `performAndWait` below, but the
-            // block of that call can still add the listener to the loop afterwards. In that case, too, this closes the listener.
+            // After a cancellation, `performAndWait` below throws. Its block can still run later, and then adds the listener to the
+            // loop. In that case, too, this closes the listener.
             defer { loop.perform { host.assumeIsolated { $0.close() } } }
             try await loop.performAndWait { try host.assumeIsolated { try $0.start(endingWith: end) } }
             await withGracefulShutdownHandler {
@@ -79,7 +79,7 @@
         public var description: String { "listener service at \(localAddress)" }
     }
 #else
-    /// A placeholder for the type of this name, which needs the trait `Lifecycle`.
+    /// A placeholder for this type, which is available only with the package trait `Lifecycle`.
     @available(
         *, unavailable,
         message: "name the trait where you name the package: .package(url: …, traits: [\"Lifecycle\"])"

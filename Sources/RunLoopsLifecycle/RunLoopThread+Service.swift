@@ -3,7 +3,7 @@
     public import ServiceLifecycle
 
     extension RunLoopThread: Service {
-        /// Waits for the thread to end, and ends it when the service group shuts down.
+        /// Waits until the thread ends, and ends the thread when the service group shuts down.
         ///
         /// At a graceful shutdown, the loop first runs, in the common modes, the blocks that were passed to `perform` before the
         /// shutdown. Then the thread ends. If the task is cancelled, the loop finishes its pass, and the thread ends without
@@ -14,8 +14,8 @@
         public func run() async {
             await withTaskCancellationHandler {
                 await withGracefulShutdownHandler {
-                    // Another task waits for the thread. If this task waited, a cancellation would end the wait at once, before the
-                    // thread has ended.
+                    // The wait happens in another task, because a cancellation would end a wait in this task before the thread has
+                    // ended.
                     await Task { _ = await self.join() }.value
                 } onGracefulShutdown: {
                     self.runLoop.perform { self.stop() }

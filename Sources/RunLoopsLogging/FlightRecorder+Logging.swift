@@ -3,7 +3,7 @@
     public import RunLoops
 
     extension FlightRecorder {
-        /// Logs a warning each time that a handler, on any loop, returns and has taken longer than a threshold.
+        /// Logs a warning each time that a handler of any loop returns after running for longer than a threshold.
         ///
         /// ```swift
         /// try recorder.logSlowHandlers(over: .milliseconds(100), to: logger) { snapshot in
@@ -34,7 +34,7 @@
     public import RunLoops
 
     extension FlightRecorder {
-        /// A placeholder for the method that takes a logger, which needs the trait `Logging`.
+        /// A placeholder for this method, which is available only with the package trait `Logging`.
         @available(
             *, unavailable,
             message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"

@@ -3,10 +3,10 @@
     public import RunLoops
 
     extension RunLoopDiagnostics {
-        /// Logs the reports that cannot be returned to a caller, instead of writing them to standard error.
+        /// Sends the diagnostic reports to a logger instead of standard error.
         ///
-        /// The text of a report is the message. A report that a port between processes makes about a peer also has metadata: `port`
-        /// is the port's name, and `peer-process` and `peer-user` are the system's IDs of the peer.
+        /// The text of a report is the message of a log entry. A report that a port between processes makes about a peer is logged
+        /// with metadata: `port` is the port's name, and `peer-process` and `peer-user` are the peer's process ID and user ID.
         ///
         /// The logger replaces ``/RunLoops/RunLoopDiagnostics/handler``; set that property to nil to write to standard error again.
         ///
@@ -25,7 +25,7 @@
     public import RunLoops
 
     extension RunLoopDiagnostics {
-        /// A placeholder for the method that takes a logger, which needs the trait `Logging`.
+        /// A placeholder for this method, which is available only with the package trait `Logging`.
         @available(
             *, unavailable,
             message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"

@@ -60,7 +60,7 @@
     public import RunLoops
 
     extension RunLoopWatchdog {
-        /// A placeholder for the initializer that takes a logger, which needs the trait `Logging`.
+        /// A placeholder for this initializer, which is available only with the package trait `Logging`.
         @available(
             *, unavailable,
             message: "name the trait where you name the package: .package(url: …, traits: [\"Logging\"])"

@@ -9,8 +9,8 @@
     /// let metrics = try LoopMetrics(recorder: recorder)
     /// ```
     ///
-    /// The loops keep their counts whether or not this object exists. At each update, a thread of the metrics' own reads the
-    /// counts, and reports how much they have grown since the previous update. Bootstrap the metrics system first.
+    /// The loops keep their counts whether or not this object exists. At each update, a thread of this object reads the counts, and
+    /// reports how much they have grown since the previous update. Bootstrap the metrics system before you create this object.
     ///
     /// | name | metric | labels | meaning |
     /// |---|---|---|---|
@@ -29,8 +29,8 @@
     /// | `run_loop_post_to_start_seconds` | timer | loop, kind | time from the sending of a message to its handler |
     /// | `run_loop_timer_lateness_seconds` | timer | loop, kind | time from the date of a timer to its handler |
     ///
-    /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made; that of
-    /// a kind is the kind of handler, in words. Metrics with the same labels are added up.
+    /// The label `loop` is the name of the loop, or `thread-` and the thread's ID. The label `port` is the place where the port was
+    /// made. The label `kind` is the kind of handler, in words. Metrics with the same labels are added up.
     ///
     /// The timer metrics come from the recorder, so they contain only the calls that the recorder records. Of many short calls, the
     /// recorder records only a sample. The busy time is known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector`
@@ -41,14 +41,14 @@
         private let thread: RunLoopThread
         private let updates: MetricsUpdates
 
-        /// Begins to report.
+        /// Begins to report the metrics.
         ///
         /// The first update happens immediately.
         ///
         /// - Parameters:
         ///   - interval: The time between two updates; more than zero.
         ///   - recorder: The flight recorder of the process, for the timer metrics; nil to report no timer metrics. This object
-        ///     holds the recorder.
+        ///     retains the recorder.
         ///   - factory: The factory of the metrics; by default, the one that was bootstrapped.
         /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop.
         public init(
@@ -79,7 +79,7 @@
 
         /// Reports the current counts, and returns when they are reported, without blocking a thread.
         ///
-        /// Otherwise, this behaves like the blocking method.
+        /// Apart from that, this behaves like the method of the same name that blocks.
         nonisolated(nonsending) public func update() async {
             try? await thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
         }
@@ -95,7 +95,7 @@
         public var description: String { "metrics of loops, on the \(thread)" }
     }
 #else
-    /// A placeholder for the type of this name, which needs the trait `Metrics`.
+    /// A placeholder for this type, which is available only with the package trait `Metrics`.
     @available(
         *, unavailable,
         message: "name the trait where you name the package: .package(url: …, traits: [\"Metrics\"])"

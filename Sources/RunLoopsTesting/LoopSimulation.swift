@@ -1,8 +1,8 @@
 public import RunLoops
 
-/// A simulation that runs code with run loops on a manual clock, one thread at a time, in an order that a seed determines.
+/// A simulation in which code with run loops runs in a repeatable order, on a manual clock.
 ///
-/// The body is called on the calling thread, before `run` returns; this thread has another loop during the simulation. Every
+/// ``run(seed:patience:_:)`` calls a body on the calling thread, which has a separate loop during the simulation. Every
 /// `RunLoopThread` that the body starts, and every `RunLoopThread` that these threads start, is part of the simulation. Of these
 /// threads and the calling thread, only one runs at any time. Whenever a pass of a loop begins or a thread waits, the seed
 /// determines which thread continues: the same seed gives the same order, and another seed gives another order. Time passes only
@@ -31,22 +31,22 @@ public final class LoopSimulation: Sendable {
         schedule = Schedule(seed: seed, patience: patience)
     }
 
-    /// Calls a body in a new simulation.
+    /// Creates a simulation, and calls a body in it.
     ///
-    /// In the body, `RunLoop.current` is a new loop, even on the main thread. When the body has returned or thrown, the
-    /// simulation ends all of its threads, and then that loop.
+    /// In the body, `RunLoop.current` is a new loop, even on the main thread. When the body has returned or thrown, the simulation
+    /// ends all of its threads, and then that loop.
     ///
     /// - Parameters:
-    ///   - seed: The number that determines the order in which threads run. Run a test with many seeds, and name the seed in
-    ///     the message of a failure.
+    ///   - seed: The number that determines the order in which threads run. Run a test with many seeds, and name the seed in the
+    ///     message of a failure.
     ///   - patience: The longest time, on the system's clock, for which the simulation waits when none of its own threads can
-    ///     continue. During such a wait, an event outside of the simulation must occur, for example in a task or in a thread of
-    ///     another kind. The patience is also the longest time that one thread may run before it gives another thread a turn. If
-    ///     this time passes, the program ends with a message.
+    ///     continue. Before this time has passed, an event outside of the simulation must let a thread continue, for example an
+    ///     event in a task or in a thread of another kind. The patience is also the longest time that one thread may run before it
+    ///     gives another thread a turn. If the patience is exceeded, the program ends with a message.
     ///   - body: A closure that is given the simulation. The body must wait for other threads only by means of run loops. If it
     ///     waits in another way, for example with a semaphore, the other threads do not run.
     /// - Returns: The result of the body.
-    /// - Throws: The error of the body, or `SystemError` if the kernel refuses a descriptor for its loop.
+    /// - Throws: The error of the body, or `SystemError` if the kernel refuses a descriptor for the new loop.
     /// - Precondition: Not called inside another simulation.
     ///
     /// > Thread safety: any thread. In asynchronous code, this blocks the thread of the task.
@@ -66,7 +66,7 @@ public final class LoopSimulation: Sendable {
 
     /// The time in the simulation.
     ///
-    /// It begins with the current time of `ContinuousClock`. For the threads of the simulation, `RunLoop.now` is this time.
+    /// A simulation begins at the current time of `ContinuousClock`. On the threads of the simulation, `RunLoop.now` is this time.
     ///
     /// > Thread safety: any thread.
     public var now: ContinuousClock.Instant { schedule.now }
@@ -113,13 +113,13 @@ public final class LoopSimulation: Sendable {
         schedule.settle(in: mode)
     }
 
-    /// Returns the instant that is a length of time later than now, or the distant future if that is earlier.
+    /// Returns the current time of the simulation plus a length, but no later than the distant future.
     private func instant(after length: Duration) -> ContinuousClock.Instant {
         let now = now
         return now + min(length, now.duration(to: .distantFuture))
     }
 
-    /// Runs one pass of the body's loop, in which the loop does not sleep.
+    /// Runs one pass of the body's loop, without sleeping.
     ///
     /// Other loops may run before the pass.
     ///

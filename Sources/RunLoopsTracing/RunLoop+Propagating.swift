@@ -2,14 +2,14 @@
     public import RunLoops
     public import Tracing
 
-    // The context is the current context only while the block itself runs, so that the handlers around the block keep their own
+    // Each method makes the context current only while the block itself runs. The handlers around the block keep their own
     // contexts.
 
     extension RunLoop {
-        /// Performs a block on the loop's thread with a context, and returns at once.
+        /// Performs a block on the loop's thread with a tracing context, and returns at once.
         ///
         /// This is the same as ``/RunLoops/RunLoop/perform(inModes:fileID:line:_:)``, except that `ServiceContext.current` in the
-        /// block is the context. Spans that the block starts are children of the span in the context:
+        /// block is the given context. Spans that the block starts are children of the span in the context:
         ///
         /// ```swift
         /// withSpan("checkout") { _ in
@@ -39,10 +39,10 @@
             }
         }
 
-        /// Performs a block on the loop's thread with a context, after a delay.
+        /// Performs a block on the loop's thread with a tracing context, after a delay.
         ///
         /// This is the same as ``/RunLoops/RunLoop/perform(after:inModes:fileID:line:_:)``, except that `ServiceContext.current` in
-        /// the block is the context.
+        /// the block is the given context.
         ///
         /// - Parameters:
         ///   - delay: The delay; zero or less means the next pass.
@@ -64,10 +64,10 @@
             }
         }
 
-        /// Performs a block on the loop's thread with a context, and waits for its result.
+        /// Performs a block on the loop's thread with a tracing context, and waits for its result.
         ///
         /// This is the same as the `performAndWait` that takes no context, except that `ServiceContext.current` in the block is the
-        /// context.
+        /// given context.
         ///
         /// - Parameters:
         ///   - context: The context, usually `.current` (the context of the calling code); nil for none.
@@ -93,10 +93,10 @@
             }
         }
 
-        /// Performs a block on the loop's thread with a context, and waits for its result without blocking a thread.
+        /// Performs a block on the loop's thread with a tracing context, and waits for its result without blocking a thread.
         ///
         /// This is the same as the `performAndWait` that takes no context, except that `ServiceContext.current` in the block is the
-        /// context.
+        /// given context.
         ///
         /// - Parameters:
         ///   - context: The context, usually `.current` (the context of the calling code); nil for none.
@@ -122,7 +122,7 @@
     public import RunLoops
 
     extension RunLoop {
-        /// A placeholder for the method that carries a context, which needs the trait `Tracing`.
+        /// A placeholder for this method, which is available only with the package trait `Tracing`.
         @available(
             *, unavailable,
             message: "name the trait where you name the package: .package(url: …, traits: [\"Tracing\"])"

@@ -19,12 +19,12 @@ extension Connection {
 
     /// Sets the handler of received frames.
     ///
-    /// A handler may set another handler, which gets the bytes that follow the current frame.
+    /// A handler of frames may set another handler, which then gets the bytes that follow the current frame.
     ///
     /// - Parameters:
-    ///   - framing: The way in which the bytes are cut into frames.
-    ///   - handler: Called with the connection and the bytes of one frame, which are valid until the handler returns. It
-    ///     replaces the handler of received bytes.
+    ///   - framing: The way in which the received bytes are cut into frames.
+    ///   - handler: Called with the connection and the bytes of one frame, which are valid until the handler returns. It replaces
+    ///     the handler of received bytes.
     public func onFrame(_ framing: Framing, _ handler: @escaping (Connection, RawSpan) -> Void) {
         setReceiver("Connection.onFrame", .frames(handler), framing: framing)
     }
@@ -64,9 +64,10 @@ extension Connection {
         state.machine.handlesInputEnd = true
     }
 
-    /// Sets the handler that is called when a writer may continue.
+    /// Sets the handler that is called when your code may write again.
     ///
-    /// A writer may continue when the unsent bytes had exceeded ``Options/highWaterMark`` and have fallen to half of it.
+    /// When the number of unsent bytes exceeds ``Options/highWaterMark``, your code should stop writing. When the number has then
+    /// fallen to half of the mark, the handler is called.
     ///
     /// - Parameter handler: Called each time that this happens.
     public func onDrained(_ handler: @escaping (Connection) -> Void) {
@@ -85,7 +86,7 @@ extension Connection {
         if !state.machine.isOver { handlers.ended = handler }
     }
 
-    /// Ends the program unless the calling thread is the thread of the connection's loop.
+    /// Ends the program if the connection belongs to a loop and the calling thread is not that loop's thread.
     func requireOwnThread(_ member: StaticString) {
         streams?.loop.requireOwnThread(
             member, "perform a block on the loop of the connection and call it there")

@@ -1,5 +1,5 @@
 extension Connection {
-    /// Returns the frames that are received, for a task to iterate over.
+    /// Returns the received frames as a sequence for a task to iterate over.
     ///
     /// The task must run on the thread of the connection's loop, for example on an actor that lives on that loop.
     ///
@@ -13,19 +13,18 @@ extension Connection {
     /// The connection receives ahead of the task until 64 KiB or more are stored. After that, it receives only while the task
     /// awaits a frame, and the peer has to wait.
     ///
-    /// The sequence ends when the peer has ended its stream. The connection then stays open for writing, until you close it.
-    /// The sequence also ends when your code closes the connection. If the connection ends for another reason, the iteration
-    /// throws, and frames that the task has not taken are discarded. If the task is cancelled while it awaits a frame, the
-    /// connection ends with ``EndReason/cancelled``. A later sequence or handler replaces this sequence, and ends its
-    /// iteration.
+    /// The sequence ends when the peer has ended its stream. The connection then stays open for writing, until you close it. The
+    /// sequence also ends when your code closes the connection. If the connection ends for another reason, the iteration throws,
+    /// and frames that the task has not taken are discarded. If the task is cancelled while it awaits a frame, the connection ends
+    /// with ``EndReason/cancelled``. A later sequence or handler replaces this sequence, and ends its iteration.
     ///
-    /// - Parameter framing: The way in which the bytes are cut into frames.
+    /// - Parameter framing: The way in which the received bytes are cut into frames.
     /// - Returns: The frames. If two tasks await frames of a connection at the same time, the program ends with a message.
     public func frames(_ framing: Framing) -> Frames { Frames(self, reader(FrameScanner(framing))) }
 
-    /// Returns the bytes that are received, piece by piece as they arrive, for a task to iterate over.
+    /// Returns the received bytes, in pieces as they arrive, as a sequence for a task to iterate over.
     ///
-    /// Except that it does not cut the bytes into frames, this method behaves like ``frames(_:)``.
+    /// This method does not cut the bytes into frames. Apart from that, it behaves like ``frames(_:)``.
     ///
     /// - Returns: The pieces, none of them empty.
     public func pieces() -> Frames { Frames(self, reader(nil)) }
@@ -40,10 +39,11 @@ extension Connection {
         try await wait { $0.state.machine.isConnected }
     }
 
-    /// Waits until a writer may continue.
+    /// Waits until your code may write again.
     ///
-    /// If the unsent bytes have exceeded ``Options/highWaterMark``, this returns when they have fallen to half of it, and otherwise
-    /// immediately. If the task is cancelled while it waits, the connection ends with ``EndReason/cancelled``.
+    /// If the number of unsent bytes has exceeded ``Options/highWaterMark``, this method returns when the number has fallen to half
+    /// of the mark. Otherwise, it returns immediately. If the task is cancelled while it waits, the connection ends with
+    /// ``EndReason/cancelled``.
     ///
     /// - Throws: ``ConnectionEndedError`` if the connection has ended.
     nonisolated(nonsending) public func drained() async throws(ConnectionEndedError) {
@@ -52,9 +52,9 @@ extension Connection {
 
     /// Waits until the connection has ended.
     ///
-    /// If the task is cancelled meanwhile, the connection ends with ``EndReason/cancelled``.
+    /// If the task is cancelled while it waits, the connection ends with ``EndReason/cancelled``.
     ///
-    /// - Returns: The reason.
+    /// - Returns: The reason that the connection has ended.
     nonisolated(nonsending) public func ended() async -> EndReason {
         do { try await wait { _ in false } } catch { return error.reason }
         return .closed
@@ -94,8 +94,8 @@ extension Connection {
             /// Awaits the next frame.
             ///
             /// - Parameter actor: The isolation of the caller.
-            /// - Returns: The frame; nil after the end of the peer's stream, once your code has closed the connection, or once
-            ///   a later sequence or handler has replaced this one.
+            /// - Returns: The frame; nil if the peer's stream has ended, if your code has closed the connection, or if a later
+            ///   sequence or handler has replaced this sequence.
             /// - Throws: ``ConnectionEndedError`` if the connection has ended for another reason.
             public mutating func next(
                 isolation actor: isolated (any Actor)?
@@ -115,7 +115,7 @@ extension Connection {
 
             /// Awaits the next frame.
             ///
-            /// - Returns: The frame, or nil at the end, as described at ``next(isolation:)``.
+            /// - Returns: The frame, or nil at the end of the sequence, as described at ``next(isolation:)``.
             /// - Throws: ``ConnectionEndedError`` if the connection has ended for another reason.
             public mutating func next() async throws(ConnectionEndedError) -> [UInt8]? {
                 try await next(isolation: #isolation)

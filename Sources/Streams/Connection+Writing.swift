@@ -4,16 +4,16 @@ extension Connection {
     /// Writes bytes.
     ///
     /// The bytes are sent after all bytes that were written before. Bytes that the connection's own handlers write are sent when
-    /// the handlers have returned, and other bytes at the end of the pass. This call never waits.
+    /// the handlers have returned. Other bytes are sent at the end of the loop's pass. This call never waits.
     ///
-    /// The unsent bytes are limited. If there are ``Options/outputLimit`` unsent bytes or more, this call first offers them to the
-    /// kernel. If the limit is still reached after that, the connection ends with ``EndReason/outputLimit(_:)``, and the new bytes
-    /// are discarded.
+    /// The unsent bytes are limited. If there are ``Options/outputLimit`` unsent bytes or more, this call first offers the unsent
+    /// bytes to the kernel. If the limit is still reached after that, the connection ends with ``EndReason/outputLimit(_:)``, and
+    /// the new bytes are discarded.
     ///
     /// - Parameter bytes: The bytes. An array of 1,024 bytes or more is retained, not copied.
-    /// - Returns: False if the unsent bytes have exceeded ``Options/highWaterMark`` and have not fallen to half of it since. Then
-    ///   write no more until the handler of ``onDrained(_:)`` is called. Bytes that were written in this handler or pass count as
-    ///   unsent. Also false if the output has ended; the bytes are then discarded.
+    /// - Returns: False if the unsent bytes have exceeded ``Options/highWaterMark`` and have not fallen to half of it since. In
+    ///   that case, write no more until the handler of ``onDrained(_:)`` is called. Bytes that were written in this handler or pass
+    ///   count as unsent. Also false if the output has ended; the bytes are then discarded.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard mayWrite() else { return false }
@@ -26,7 +26,7 @@ extension Connection {
     /// Apart from the type of its parameter, this method behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter bytes: The bytes, such as those that a handler was given.
-    /// - Returns: False if a writer should wait, or the bytes were discarded.
+    /// - Returns: False if your code should wait before it writes more, or if the bytes were discarded.
     @discardableResult
     public func write(_ bytes: RawSpan) -> Bool {
         guard mayWrite() else { return false }
@@ -39,7 +39,7 @@ extension Connection {
     /// Apart from the type of its parameter, this method behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
-    /// - Returns: False if a writer should wait, or the text was discarded.
+    /// - Returns: False if your code should wait before it writes more, or if the text was discarded.
     @discardableResult
     public func write(_ text: StaticString) -> Bool {
         guard mayWrite() else { return false }
@@ -52,7 +52,7 @@ extension Connection {
     /// Apart from the type of its parameter, this method behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
-    /// - Returns: False if a writer should wait, or the text was discarded.
+    /// - Returns: False if your code should wait before it writes more, or if the text was discarded.
     @discardableResult @_disfavoredOverload
     public func write(_ text: some StringProtocol) -> Bool {
         guard mayWrite() else { return false }
@@ -64,7 +64,7 @@ extension Connection {
         requireOwnThread("Connection.write")
         guard state.machine.takesOutput else { return false }
         if state.output.count < state.options.outputLimit || state.output.isEmpty { return true }
-        // Bytes that were written in this pass have not been offered to the kernel yet.
+        // Bytes that were written in this pass have not been offered to the kernel yet, so they are offered now.
         sendNow()
         guard state.machine.takesOutput else {
             settleLater()
@@ -81,10 +81,9 @@ extension Connection {
         return !state.isAboveMark
     }
 
-    /// Ends the output, so that the peer reads the end of the stream after all written bytes.
+    /// Ends the output, so that the peer gets the end of the stream after all written bytes.
     ///
-    /// The connection still receives. When the peer has ended its stream, too, the connection ends with
-    /// ``EndReason/peerClosed``.
+    /// The connection still receives. When the peer has ended its stream, too, the connection ends with ``EndReason/peerClosed``.
     public func endOutput() {
         requireOwnThread("Connection.endOutput")
         state.machine.endOutput()

@@ -10,27 +10,34 @@ extension Connection {
         case closed
         /// The peer has ended its stream, and all written bytes have been sent.
         case peerClosed
-        /// The peer has ended its stream inside a frame, or while bytes were left that the handler had not consumed.
+        /// The peer has ended its stream in the middle of a frame, or before the handler had consumed all bytes.
         case incompleteInput
         /// The peer has reset the connection, no longer accepts sent bytes, or no longer answers (`ECONNRESET`, `EPIPE`,
         /// `ETIMEDOUT`).
         case reset
         /// A time-out has passed.
         case timedOut(Timeout)
-        /// The peer has sent a frame that is longer than its limit, the associated value.
+        /// The peer has sent a frame that is longer than the limit of the ``Framing``.
+        ///
+        /// The associated value is this limit.
         case frameTooLong(limit: Int)
-        /// The unconsumed bytes reached ``Connection/Options/inputLimit``, the associated value.
+        /// The bytes that the handler left unconsumed have reached ``Connection/Options/inputLimit``.
+        ///
+        /// The associated value is this limit.
         case inputLimit(Int)
-        /// A write found that the unsent bytes had reached ``Connection/Options/outputLimit``, the associated value, because the
-        /// peer reads too slowly.
+        /// The peer reads too slowly: a write found that the unsent bytes had reached ``Connection/Options/outputLimit``.
+        ///
+        /// The associated value is this limit.
         case outputLimit(Int)
-        /// TLS could not be established, or was broken; only connections of the product TLSStreams end this way.
+        /// TLS could not be established, or was broken.
+        ///
+        /// Only connections of the product TLSStreams end for this reason.
         case tls(TLSError)
         /// The host's name could not be resolved.
         case unresolved(ResolutionError)
         /// The kernel reported another error, such as `ECONNREFUSED` while the connection was made.
         case failed(SystemError)
-        /// The thread of the loop has ended.
+        /// The thread of the connection's loop has ended.
         case loopEnded
         /// A task that awaited the connection was cancelled.
         case cancelled

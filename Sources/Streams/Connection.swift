@@ -42,11 +42,11 @@ public final class Connection {
 
     let origin: SourceLocation
 
-    /// The storage of ``state``, outside the object.
+    /// The memory that holds ``state``.
     ///
-    /// Swift checks each access to a property of a class for another access that is still under way. These checks took a fifth of
-    /// the time that a request takes outside the kernel. They are not needed here, because no access to this storage is under way
-    /// while a handler is called.
+    /// If `state` were stored in the object, Swift would check each access for another access that is still under way. These checks
+    /// took a fifth of the time that a request takes outside the kernel. They are not needed here, because no access to this memory
+    /// is under way while a handler is called.
     ///
     /// `ExclusivityUnchecked` is generic, and cannot hold this value. In builds without optimisation, generic code that Swift 6.3.1
     /// has compiled moves only a part of the value into memory.
@@ -54,18 +54,18 @@ public final class Connection {
     /// `@safe`: the memory belongs to the connection from `init` to `deinit`, and only one thread accesses the connection and the
     /// memory.
     private let storage: UnsafeMutablePointer<ConnectionState>
-    /// The streams of the connection's loop; nil until the connection is first added to a loop.
+    /// The registry of all streams of the connection's loop; nil until the connection is first added to a loop.
     var streams: LoopStreams?
     /// The record that counts the connection towards the limits of its listener; nil if the connection counts towards none.
     var admission: AdmittedConnection?
     /// The attempt to make the connection; nil once the connection is made.
     var connecting: Connecting?
-    /// The tasks that await `connected()`, `drained()` or `ended()`.
+    /// For each task that awaits `connected()`, `drained()` or `ended()`, the one-shot that wakes the task.
     var waitingTasks: [OneShot<WakeUp>] = []
     /// The timer for all deadlines of the connection; nil until the first deadline is set.
     var timer: Timer?
 
-    /// The handlers that the user has set.
+    /// The handlers that your code has set.
     struct Handlers {
         var receiver = Receiver.none
         var connected: ((Connection) -> Void)?
@@ -74,9 +74,9 @@ public final class Connection {
         var ended: ((Connection, EndReason) -> Void)?
     }
 
-    /// The receiver of bytes or frames.
+    /// The handler or the task that gets the received bytes or frames.
     enum Receiver {
-        /// No handler is set: received bytes wait.
+        /// No handler is set, so received bytes wait.
         case none
         /// A handler is given the bytes, and returns the number of bytes that it has consumed.
         case bytes((Connection, RawSpan) -> Int)
@@ -176,7 +176,7 @@ public final class Connection {
 
     // MARK: - State
 
-    /// The part of the connection that changes as bytes are sent and received.
+    /// The part of the connection that changes whenever bytes are sent or received.
     var state: ConnectionState {
         @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
         @inline(__always) unsafeMutableAddress { unsafe storage }
@@ -192,7 +192,9 @@ public final class Connection {
         @inline(__always) _modify { yield &state.places }
     }
 
-    /// True until the connection has ended; also while it is being made, and while it closes.
+    /// True until the connection has ended.
+    ///
+    /// This includes the times when the connection is still being made, and when it is closing.
     public var isOpen: Bool { state.machine.ended == nil }
 
     /// True while the connection is established: after it is made, and until it ends.

@@ -10,14 +10,14 @@ internal import RunLoops
 /// ```
 ///
 /// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)`` as soon as
-/// the received bytes show that the frame is too long. So besides the bytes of one read, a connection stores no more than the limit
-/// plus the frame's prefix or line ending.
+/// the received bytes show that the frame is too long. So a connection stores at most the limit plus the frame's prefix or line
+/// ending, besides the bytes of one read.
 ///
 /// > Thread safety: a value.
 public struct Framing: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case lines
-        /// The number of bytes of the prefix.
+        /// Frames that begin with their length, which takes `width` bytes.
         case lengthPrefixed(width: Int)
         case fixed
     }
@@ -41,7 +41,8 @@ public struct Framing: Hashable, Sendable {
 
     /// Frames that begin with their length in bytes, as an unsigned integer with the most significant byte first.
     ///
-    /// The length does not include the bytes of the prefix. A frame is delivered without the prefix, and may be empty.
+    /// The length, which is the frame's prefix, does not count its own bytes. A frame is delivered without the prefix, and may be
+    /// empty.
     ///
     /// - Parameters:
     ///   - type: The type of the length: `UInt8`, `UInt16`, `UInt32` or `UInt64`.
@@ -68,7 +69,7 @@ public struct Framing: Hashable, Sendable {
 
     private static func checked(_ limit: Int, _ member: StaticString) -> Int {
         if limit < 1 { misuse("\(member): a frame of at most \(limit) bytes; use a limit of one or more") }
-        // With this maximum, the length of a frame plus the length of its prefix or line ending still fits into an `Int`.
+        // The maximum leaves 16 bytes, so that the length of a frame plus its prefix or line ending fits into an `Int`.
         return min(limit, .max - 16)
     }
 }

@@ -5,24 +5,25 @@ extension Listener {
     public struct Options: Hashable, Sendable {
         /// The maximum number of connections that the kernel queues until they are accepted; 1,024 by default.
         ///
-        /// The system limits the number, usually to 4,096 (`net.core.somaxconn`).
+        /// The system sets an upper limit on this number, usually 4,096 (`net.core.somaxconn`).
         public var backlog: CInt = 1024
 
-        /// True if several listeners, in this process or others, may share the port; false by default.
+        /// True if other listeners, in this process or in others, may use the same port; false by default.
         ///
-        /// The kernel distributes connections among the listeners, so each loop can have a listener of its own. Each listener
-        /// has its own backlog, which the kernel resets when that listener is invalidated.
+        /// The kernel distributes connections among the listeners, so each loop can have a listener of its own. Each listener has
+        /// its own backlog, which the kernel resets when that listener is invalidated.
         public var reusesPort = false
 
         /// True if a listener on an IPv6 address also accepts IPv4 connections; true by default.
         public var takesIPv4 = true
 
-        /// The maximum number of connections of the listener that may be open at a time; nil, the default, for any number.
+        /// The maximum number of open connections of the listener; nil, the default, for any number.
         ///
-        /// At the limit, the listener accepts no more until one of its connections ends. Other connections wait in the backlog.
+        /// At the limit, the listener accepts no more until one of its connections ends. Until then, further connections wait in
+        /// the backlog.
         public var connectionLimit: Int?
 
-        /// The maximum number of connections that one peer may have open at a time; nil, the default, for any number.
+        /// The maximum number of open connections of one peer; nil, the default, for any number.
         ///
         /// A peer is an IPv4 address, or the /64 network of an IPv6 address, because one host may use any address of its network.
         /// Link-local addresses count individually. A connection beyond the limit is reset immediately. The limit does not apply to
@@ -51,9 +52,9 @@ extension Listener {
         public internal(set) var refusedPeers = 0
         /// The number of connections that were closed because the process was out of descriptors.
         public internal(set) var refusedForDescriptors = 0
-        /// The number of pauses, for instance because the kernel was out of descriptors or memory.
+        /// The number of times that the listener has paused, for instance because the kernel was out of descriptors or memory.
         public internal(set) var pauses = 0
-        /// The number of times that ``Options/connectionLimit`` was reached.
+        /// The number of times that the open connections have reached ``Options/connectionLimit``.
         public internal(set) var timesFull = 0
     }
 
@@ -82,8 +83,9 @@ extension Listener {
 
         /// A Unix socket in the file system.
         ///
-        /// A socket file at which no process listens is replaced. If a process still listens there, opening fails with
-        /// `EADDRINUSE`. The file is removed when the listener is invalidated. Your `umask` determines which users may connect.
+        /// If the file of an earlier socket exists at the path and no process listens on that socket, the file is replaced. If a
+        /// process still listens on it, opening fails with `EADDRINUSE`. The file is removed when the listener is invalidated. Your
+        /// `umask` determines which users may connect.
         ///
         /// - Parameter path: The path, of at most 107 bytes.
         /// - Returns: The address.

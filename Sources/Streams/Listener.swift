@@ -1,6 +1,6 @@
 public import RunLoops
 
-/// Accepts connections on a loop.
+/// A listening socket that accepts connections on a loop.
 ///
 /// ```swift
 /// let listener = try Listener(.tcp(port: 8080))
@@ -9,12 +9,12 @@ public import RunLoops
 /// }
 /// ```
 ///
-/// The handler may create a ``Connection`` from the accepted socket, or send the socket to another loop. A run of the loop inside
-/// the handler accepts further connections. While the loop runs in none of the listener's modes, connections wait in the kernel's
-/// backlog.
+/// The handler may create a ``Connection`` from the accepted socket, or send the socket to another loop. If the handler runs the
+/// loop, further connections are accepted during that run. While the loop runs in none of the listener's modes, connections wait in
+/// the kernel's backlog.
 ///
-/// When the process is out of descriptors, the listener closes its reserve descriptor, uses the freed number to accept and close
-/// waiting connections one by one, and then pauses; see ``onPause(_:)``.
+/// The listener keeps one descriptor in reserve. When the process is out of descriptors, the listener closes the reserve, and uses
+/// the freed number to accept and close waiting connections one by one. It then pauses; see ``onPause(_:)``.
 ///
 /// > Thread safety: one thread at a time; once the listener is added to a loop, only the loop's thread.
 public final class Listener {
@@ -24,7 +24,7 @@ public final class Listener {
     /// The address that the listener listens on, with the port that the kernel has chosen.
     public let localAddress: SocketAddress
 
-    /// The counts since the listener was created.
+    /// The counts of connections and pauses since the listener was created.
     public internal(set) var statistics = Statistics()
 
     let origin: SourceLocation
@@ -37,15 +37,15 @@ public final class Listener {
     var socket: OwnedDescriptor?
     /// A descriptor that the listener keeps in reserve.
     ///
-    /// When the process is out of descriptors, the listener closes this one, so that it can accept waiting connections in order
-    /// to close them.
+    /// When the process is out of descriptors, the listener closes this descriptor. It can then accept waiting connections, only to
+    /// close them.
     var reserve: OwnedDescriptor?
-    /// The file that the listener has created; nil if there is none.
+    /// The socket file that the listener has created; nil if there is none.
     private let file: SocketFile?
     var backoff = ExponentialBackoff(from: .milliseconds(10), to: .seconds(1))
     /// The timer that ends the current pause; nil while there is no pause.
     var pauseTimer: Timer?
-    /// True while the listener accepts nothing because its limit of connections is reached.
+    /// True while the listener accepts nothing because ``Options/connectionLimit`` is reached.
     var isFull = false
 
     /// Opens a listening socket.
@@ -96,7 +96,7 @@ public final class Listener {
         socket = opened.takeDescriptor()
     }
 
-    // A listener belongs to one thread, and is destroyed on that thread.
+    // The timer can be used here, because a listener belongs to one thread, and is destroyed on that thread.
     deinit { pauseTimer?.invalidate() }
 
     /// True until the listener is invalidated.
@@ -107,16 +107,16 @@ public final class Listener {
         }
     }
 
-    /// The number of connections of the listener that have not ended.
+    /// The number of open connections that the listener has accepted.
     ///
-    /// Each ``AcceptedSocket`` that has not been released counts as a connection, too.
+    /// An ``AcceptedSocket`` counts, too, unless it was destroyed or released.
     public var connectionCount: Int { limits.count }
 
-    /// Sets the handler that is called when the listener pauses because the kernel is out of descriptors or memory.
+    /// Sets the handler that is called when the listener pauses, for instance because the kernel is out of descriptors or memory.
     ///
-    /// The listener tries again after 10 ms. Each further failure doubles the pause, up to a second. Without a handler, each
-    /// pause is reported to ``/RunLoops/RunLoopDiagnostics``. The listener also pauses if accepting fails because the socket no
-    /// longer listens (`EINVAL`, `EBADF`).
+    /// The listener tries again after 10 ms. Each further failure doubles the pause, up to a second. Without a handler, each pause
+    /// is reported to ``/RunLoops/RunLoopDiagnostics``. The listener also pauses if accepting fails because the socket no longer
+    /// listens (`EINVAL`, `EBADF`).
     ///
     /// - Parameter handler: Called with the listener and the error, at the beginning of each pause.
     public func onPause(_ handler: @escaping (Listener, SystemError) -> Void) {
@@ -126,8 +126,8 @@ public final class Listener {
 
     /// Opens a second descriptor of the socket, from which another process can create a listener.
     ///
-    /// Both listeners accept from the same backlog. While one of the two descriptors is open, connections are refused only if the
-    /// backlog is full. After this call, no listener removes the file of a Unix socket. The next listener that is opened at the
+    /// Both listeners accept from the same backlog. As long as one of the two descriptors is open, connections are refused only if
+    /// the backlog is full. After this call, no listener removes the file of a Unix socket. The next listener that is opened at the
     /// path replaces the file.
     ///
     /// - Returns: The second descriptor.
@@ -155,15 +155,15 @@ public final class Listener {
         end()
     }
 
-    /// Closes the socket as ``invalidate()`` does, and calls a function when no connection of the listener is left.
+    /// Closes the socket as ``invalidate()`` does, and calls a function when all connections of the listener have ended.
     ///
-    /// - Parameter body: Called once, either immediately or on the thread that ends the last connection.
+    /// - Parameter body: Called once: immediately if there is no connection, or else on the thread that ends the last connection.
     package func invalidate(whenDrained body: @escaping @Sendable () -> Void) {
         invalidate()
         limits.whenEmpty(body)
     }
 
-    /// Closes the socket, and releases the handlers.
+    /// Closes the socket, leaves all modes, and releases the handlers.
     func end() {
         if let descriptor { places.leaveAll(descriptor) }
         file?.remove()

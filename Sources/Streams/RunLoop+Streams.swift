@@ -3,18 +3,18 @@ public import RunLoops
 extension RunLoop {
     /// Adds a connection to a mode.
     ///
-    /// The loop then handles bytes that the connection has already received, sends bytes that were already written, and starts to
-    /// make the connection if it is not made yet. The loop holds the connection until the connection ends or is removed from its
-    /// last mode. If the connection is in the mode already, or if the connection or the loop has ended, nothing happens.
+    /// If the connection is not made yet, the loop starts to make it. The loop also handles bytes that the connection has already
+    /// received, and sends bytes that were already written. The loop holds the connection until the connection ends or is removed
+    /// from its last mode. If the connection is in the mode already, or if the connection or the loop has ended, nothing happens.
     ///
     /// A change of the loop's mode costs the same for any number of connections.
     ///
     /// - Parameters:
     ///   - connection: The connection. It stays on this loop; adding it to another loop ends the program with a message.
     ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
-    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the socket (`ENOMEM`, `ENOSPC`), or the process
-    ///   has no descriptor left (`EMFILE`). The first connection of each mode needs a descriptor, and so does each connection
-    ///   that is still to be made. The connection is not changed by a failed call.
+    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the socket (`ENOMEM`, `ENOSPC`), or the process has
+    ///   no descriptor left (`EMFILE`). The first connection of each mode needs a descriptor, and so does each connection that is
+    ///   not made yet. If the call fails, the connection is not changed.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ connection: Connection, forMode mode: Mode) throws(SystemError) {
@@ -28,9 +28,9 @@ extension RunLoop {
 
     /// Removes a connection from a mode.
     ///
-    /// After that, none of the connection's handlers is called in that mode, and its time-outs have no effect there. The connection
-    /// stays open as long as you hold it. If the loop held the last reference, the socket is closed, and the handler of
-    /// ``Connection/onEnd(_:)`` is not called.
+    /// After that, while the loop runs in that mode, none of the connection's handlers is called, and its time-outs have no effect.
+    /// The connection stays open as long as you hold it. If the loop held the last reference, the socket is closed, and the handler
+    /// of ``Connection/onEnd(_:)`` is not called.
     ///
     /// - Parameters:
     ///   - connection: The connection. If it is not in the mode, nothing happens.
@@ -45,16 +45,16 @@ extension RunLoop {
 
     /// Adds a listener to a mode, and sets its handler.
     ///
-    /// The listener also accepts connections that already wait in the backlog. The loop holds the listener until the listener
-    /// is invalidated or removed from its last mode. A listener has one handler: adding the listener again, to this mode or
-    /// another one, replaces the handler in all its modes.
+    /// Connections that already wait in the backlog are accepted, too. The loop holds the listener until the listener is
+    /// invalidated or removed from its last mode. A listener has one handler: adding the listener again, to this mode or another
+    /// one, replaces the handler in all its modes.
     ///
     /// - Parameters:
     ///   - listener: The listener. It stays on this loop; adding it to another loop ends the program with a message.
     ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
     ///   - handler: Called on the loop's thread with each accepted socket. A socket that the handler does not keep is closed.
-    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the socket, or the process has no descriptor
-    ///   left. The listener is not changed by a failed call.
+    /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the socket, or the process has no descriptor left. If
+    ///   the call fails, the listener is not changed.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(
@@ -69,7 +69,7 @@ extension RunLoop {
 
     /// Removes a listener from a mode.
     ///
-    /// After that, the listener accepts nothing in that mode, and connections wait in the backlog.
+    /// After that, while the loop runs in that mode, the listener accepts nothing, and connections wait in the backlog.
     ///
     /// - Parameters:
     ///   - listener: The listener. If it is not in the mode, nothing happens.

@@ -7,10 +7,10 @@ internal import CStreams
 ///
 /// > Thread safety: a value.
 public struct SocketAddress: Hashable, Sendable {
-    /// The address in the kernel's representation.
+    /// The address as the kernel represents it, in a `sockaddr`.
     let bytes: [UInt8]
 
-    /// Creates an address from the kernel's representation.
+    /// Creates an address from the bytes of a `sockaddr`.
     init(kernel bytes: [UInt8]) { self.bytes = bytes }
 
     /// Creates the address of a numeric host and a port; nil if the host is not a numeric address.
@@ -31,8 +31,9 @@ public struct SocketAddress: Hashable, Sendable {
     /// - Parameter path: The path, of at most 107 bytes.
     public init?(path: String) { self.init(unixName: path, isAbstract: false) }
 
-    /// Creates the address of a Unix socket outside the file system (an abstract socket, which only Linux has); nil if the name
-    /// is empty or too long.
+    /// Creates the address of a Unix socket outside the file system; nil if the name is empty or too long.
+    ///
+    /// Only Linux has such sockets, which are called abstract.
     ///
     /// - Parameter name: The name, of at most 107 bytes.
     public init?(abstractName name: String) { self.init(unixName: name, isAbstract: true) }
@@ -48,13 +49,13 @@ public struct SocketAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Returns the bytes of an address that a C function writes.
+    /// Calls a function that writes an address, and returns the bytes of the address.
     ///
     /// - Parameter fill: Writes the address, and returns its length.
     /// - Returns: The address, or nil if the length is 0.
     static func filled(_ fill: (UnsafeMutableRawPointer) -> UInt32) -> [UInt8]? {
         let capacity = runloops_address_capacity
-        // Safe: C writes at most `capacity` bytes, and returns how many.
+        // Safe: the C function writes at most `capacity` bytes, and returns their number.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             guard let start = buffer.baseAddress else { return }
             count = unsafe Int(fill(UnsafeMutableRawPointer(start)))
@@ -64,10 +65,10 @@ public struct SocketAddress: Hashable, Sendable {
 
     private var kind: runloops_address_kind { unsafe runloops_kind_of_address(bytes, UInt32(bytes.count)) }
 
-    /// True for an IPv4 address.
+    /// True if this is an IPv4 address.
     var isIPv4: Bool { kind == runloops_address_ipv4 }
 
-    /// True for an IP address of either version.
+    /// True if this is an IPv4 or IPv6 address.
     var isIP: Bool { isIPv4 || kind == runloops_address_ipv6 }
 
     /// The numeric IP address; nil for a Unix socket.
@@ -76,7 +77,7 @@ public struct SocketAddress: Hashable, Sendable {
         return unsafe withUnsafeTemporaryAllocation(
             of: CChar.self, capacity: runloops_address_text
         ) { text in
-            // Safe: C writes a text that fits, with a zero at its end.
+            // Safe: the C function writes a text that fits into the buffer, with a zero at its end.
             guard let start = text.baseAddress,
                 unsafe runloops_host_of_address(bytes, UInt32(bytes.count), start)
             else { return nil }
@@ -87,10 +88,10 @@ public struct SocketAddress: Hashable, Sendable {
     /// The port; nil for a Unix socket.
     public var port: UInt16? { isIP ? unsafe runloops_port_of_address(bytes, UInt32(bytes.count)) : nil }
 
-    /// The path of a Unix socket in the file system; nil for all others.
+    /// The path of a Unix socket in the file system; nil for all other addresses.
     public var path: String? { kind == runloops_address_path ? unixName : nil }
 
-    /// The name of a Unix socket outside the file system; nil for all others.
+    /// The name of a Unix socket outside the file system; nil for all other addresses.
     public var abstractName: String? { kind == runloops_address_abstract ? unixName : nil }
 
     private var unixName: String {
@@ -103,7 +104,7 @@ public struct SocketAddress: Hashable, Sendable {
         return String(decoding: name, as: UTF8.self)
     }
 
-    /// The bytes that identify a peer: its IPv4 address, or the /64 network of its IPv6 address.
+    /// The bytes by which a peer is recognized: its IPv4 address, or the /64 network of its IPv6 address.
     ///
     /// Nil for Unix sockets, because all their peers are on this machine.
     var peerKey: [UInt8]? {
@@ -119,7 +120,7 @@ extension SocketAddress {
     package init?(peerOf socket: CInt) {
         let bytes = unsafe SocketAddress.filled { address in
             var length: UInt32 = 0
-            // Safe: C fills our own values.
+            // Safe: the C function only writes to local variables.
             return unsafe runloops_peer_address(socket, address, &length) == 0 ? length : 0
         }
         guard let bytes else { return nil }
@@ -128,7 +129,7 @@ extension SocketAddress {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// The address as in `127.0.0.1:80`, `[::1]:80`, `/run/server.sock` or `@name`.
+    /// The address, in a form such as `127.0.0.1:80`, `[::1]:80`, `/run/server.sock` or `@name`.
     public var description: String {
         if let host, let port { return isIPv4 ? "\(host):\(port)" : "[\(host)]:\(port)" }
         if let path { return path }

@@ -1,11 +1,11 @@
 /// An error that ended a connection with TLS.
 ///
-/// The side that finds an error reports it to the other side with an alert. So one mistake, such as an expired certificate, has
-/// the same ``Cause`` on both sides, as far as the alert can express it; ``isFromPeer`` says which side has found the error.
+/// The side that finds an error reports it to the other side with a TLS alert. So an error, such as an expired certificate, has the
+/// same ``Cause`` on both sides, as far as the alert can express the cause. ``isFromPeer`` tells which side has found the error.
 ///
 /// > Thread safety: a value.
 public struct TLSError: Error, Hashable, Sendable {
-    /// The cause of a failure.
+    /// The cause of a TLS error.
     public enum Cause: Hashable, Sendable {
         /// The certificate, or one of its issuers, is no longer valid.
         case certificateExpired
@@ -17,7 +17,7 @@ public struct TLSError: Error, Hashable, Sendable {
         case nameMismatch
         /// The certificate was revoked by its issuer.
         case certificateRevoked
-        /// A certificate is required, and was not sent.
+        /// The other side requires a certificate, and none was sent.
         case certificateRequired
         /// The certificate is broken, too weak, or not made for this use.
         case badCertificate
@@ -33,7 +33,9 @@ public struct TLSError: Error, Hashable, Sendable {
         case notTLS
         /// The other side closed its socket without the notice (close_notify) that ends a stream of TLS, so bytes may be missing.
         case truncated
-        /// Another failure, such as a record that was changed in transit; the description has the words of OpenSSL.
+        /// Another failure, such as a record that was changed in transit.
+        ///
+        /// ``TLSError/details`` has OpenSSL's text.
         case other
     }
 
@@ -43,7 +45,7 @@ public struct TLSError: Error, Hashable, Sendable {
     /// True if the peer has found the error, and has reported it with an alert.
     public let isFromPeer: Bool
 
-    /// The words of OpenSSL, for logs.
+    /// OpenSSL's text for the error, for logs.
     public let details: String
 
     package init(_ cause: Cause, isFromPeer: Bool = false, _ details: String) {
@@ -54,7 +56,7 @@ public struct TLSError: Error, Hashable, Sendable {
 }
 
 extension TLSError: CustomStringConvertible {
-    /// The cause, the side that has found it, and the words of OpenSSL.
+    /// The cause, the side that has found the error, and OpenSSL's text.
     public var description: String {
         let words =
             switch cause {

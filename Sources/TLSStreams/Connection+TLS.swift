@@ -5,12 +5,13 @@ public import Streams
 extension Connection {
     /// Takes over a connection that a listener has accepted, with this side as the TLS server.
     ///
-    /// The hand-shake begins when the connection is added to a loop, and must be done within
-    /// ``/Streams/Connection/Options/connectTimeout``. Then the handler of ``/Streams/Connection/onConnect(_:)`` is called.
+    /// The hand-shake begins when the connection is added to a loop, and must be complete within
+    /// ``/Streams/Connection/Options/connectTimeout``. When it is complete, the handler of ``/Streams/Connection/onConnect(_:)`` is
+    /// called.
     ///
     /// - Parameters:
     ///   - accepted: The accepted socket.
-    ///   - tls: The context. Its identity and settings at the time of the call apply.
+    ///   - tls: The context with the server's identity and settings. Later changes of the context do not affect this connection.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -24,11 +25,11 @@ extension Connection {
 
     /// Takes over a connected stream socket, with this side as the TLS server.
     ///
-    /// Apart from the socket, behaves like ``init(_:tls:options:fileID:line:)-(AcceptedSocket,_,_,_,_)``.
+    /// Apart from the kind of socket, this behaves like ``init(_:tls:options:fileID:line:)-(AcceptedSocket,_,_,_,_)``.
     ///
     /// - Parameters:
     ///   - socket: The socket.
-    ///   - tls: The context. Its identity and settings at the time of the call apply.
+    ///   - tls: The context with the server's identity and settings. Later changes of the context do not affect this connection.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -64,15 +65,15 @@ extension Connection {
 
     /// Creates a connection to an endpoint, with this side as the TLS client.
     ///
-    /// Name resolution, the attempts to connect and the hand-shake must all be done within
-    /// ``/Streams/Connection/Options/connectTimeout``. Then the handler of ``/Streams/Connection/onConnect(_:)`` is called, and
-    /// bytes that were written before are sent.
+    /// Name resolution, the attempts to connect and the hand-shake must all be complete within
+    /// ``/Streams/Connection/Options/connectTimeout``. After that, the handler of ``/Streams/Connection/onConnect(_:)`` is called,
+    /// and bytes that were written before are sent.
     ///
     /// - Parameters:
     ///   - endpoint: The host and port, path or address to connect to.
     ///   - tls: The context with the settings.
     ///   - serverName: The name or numeric address that the server's certificate must have; nil for the host of the endpoint. If
-    ///     the endpoint is a Unix socket and this is nil, the program ends with a message.
+    ///     the endpoint is a Unix socket, which has no host, nil ends the program with a message.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -91,14 +92,14 @@ extension Connection {
         return connection
     }
 
-    /// The results of the TLS hand-shake; nil before its end, and for connections without TLS.
+    /// The results of the TLS hand-shake; nil before the hand-shake is complete, and for connections without TLS.
     ///
     /// The results remain available after the connection has ended.
     public var tls: TLSDetails? { (filter as? TLSFilter)?.details }
 }
 
 extension Endpoint {
-    /// The host that a certificate must name; nil for Unix sockets.
+    /// The host of the endpoint, which a server's certificate must name; nil for Unix sockets.
     fileprivate var hostName: String? {
         switch self {
         case .tcp(let host, _): host

@@ -1,17 +1,19 @@
 internal import CSecureStreams
 
-/// The settings of a client that speaks TLS, for any number of connections on any number of loops.
+/// The settings of a TLS client.
+///
+/// One context serves any number of connections, on any number of loops.
 ///
 /// ```swift
 /// let context = try TLSClientContext()
 /// let connection = Connection.connect(to: .tcp(host: "example.org", port: 443), tls: context)
 /// ```
 ///
-/// The certificate of a server is always verified: its issuer, its dates and its name.
+/// The server's certificate is always verified: its issuer, its dates and its name.
 ///
 /// > Thread safety: any thread.
 public final class TLSClientContext: Sendable {
-    /// The settings of a client.
+    /// The settings of a TLS client.
     ///
     /// > Thread safety: a value.
     public struct Options: Sendable {
@@ -20,16 +22,16 @@ public final class TLSClientContext: Sendable {
         /// Older versions are never used.
         public var versions = TLSVersion.tls12...TLSVersion.tls13
 
-        /// The issuers that the client trusts; those of the system by default.
+        /// The issuers of server certificates that the client trusts; those that the system trusts by default.
         public var trust = TLSTrust.system
 
-        /// The identity of the client, for servers that ask for one; nil by default.
+        /// The certificate and key that the client sends to servers that ask for a certificate; nil by default.
         public var identity: TLSIdentity?
 
         /// The application protocols that the client offers, such as `h2` and `http/1.1`, in the order of preference (ALPN).
         public var applicationProtocols: [String] = []
 
-        /// The maximum number of sessions that the client keeps for resumption; 100 by default, 0 for none.
+        /// The maximum number of TLS sessions that the client keeps, to resume them later; 100 by default, 0 for none.
         ///
         /// The client keeps at most one session for each server name.
         public var sessionLimit = 100

@@ -22,7 +22,7 @@ public struct TLSDetails: Hashable, Sendable {
     /// The cipher suite, as OpenSSL names it, such as `TLS_AES_256_GCM_SHA384`.
     public let cipherSuite: String
 
-    /// The application protocol; nil if none was agreed on.
+    /// The application protocol that both sides agreed on (ALPN); nil if there is none.
     public let applicationProtocol: String?
 
     /// The server name that the client has asked for; nil if the client has sent none.
@@ -35,7 +35,7 @@ public struct TLSDetails: Hashable, Sendable {
     public let peerCertificate: TLSCertificate?
 
     init(_ stream: OpaquePointer) {
-        // Safe: the stream is open, and the values that C returns live until they are copied.
+        // Safe: the stream is open, and the strings that the C functions return are valid until they are copied.
         version = unsafe runloops_tls_is_tls13(stream) ? .tls13 : .tls12
         cipherSuite = unsafe runloops_tls_cipher(stream).map { unsafe String(cString: $0) } ?? ""
         serverName = unsafe runloops_tls_server_name(stream).map { unsafe String(cString: $0) }
@@ -53,19 +53,19 @@ public struct TLSDetails: Hashable, Sendable {
     }
 }
 
-/// A certificate of a peer.
+/// The certificate of the peer of a TLS connection.
 ///
 /// > Thread safety: a value.
 public struct TLSCertificate: Hashable, Sendable {
-    /// The certificate in DER.
+    /// The certificate in DER, its binary form.
     public let der: [UInt8]
 
     /// The common name of the certificate's subject; nil if there is none.
     ///
-    /// The names of a server are in another field of its certificate, which the hand-shake has verified. For clients, the common
-    /// name is often the name of the user.
+    /// Do not use this to check a server: its names are in another field of the certificate, and the hand-shake has verified them.
+    /// For clients, the common name is often the name of the user.
     public var commonName: String? {
-        // Safe: C returns a string of its own, which is copied and freed.
+        // Safe: the C function returns a new string, which is copied and freed here.
         guard let name = unsafe runloops_tls_common_name(der, der.count) else { return nil }
         defer { unsafe free(name) }
         return unsafe String(cString: name)

@@ -1,12 +1,14 @@
 internal import CSecureStreams
 
-/// A certificate with its chain and its private key, with which a server or a client proves its name.
+/// A certificate and its private key, with which a server or a client proves its name.
+///
+/// The identity also contains the certificates of the issuers, except the root.
 ///
 /// ```swift
 /// let identity = try TLSIdentity(certificateFile: "server.pem", keyFile: "server.key")
 /// ```
 ///
-/// The initializer reads the files once. To use changed files, make a new identity from them, and pass it to
+/// The initializer reads the files only once. To use changed files, make a new identity from them, and pass it to
 /// ``TLSServerContext/reload(_:options:)``.
 ///
 /// > Thread safety: a value, which may be shared between threads.
@@ -42,28 +44,30 @@ public struct TLSIdentity: Sendable {
     }
 }
 
-/// The certificates of issuers that are trusted.
+/// The issuers whose certificates a client or a server accepts.
 ///
 /// > Thread safety: a value, which may be shared between threads.
 public struct TLSTrust: Sendable {
-    /// The certificates of the issuers; nil for the issuers that the system trusts.
+    /// The OpenSSL store with the issuers' certificates; nil for the issuers that the system trusts.
     let handle: TrustHandle?
 
     private init(handle: TrustHandle?) { self.handle = handle }
 
-    /// The issuers that the system trusts: those of the package `ca-certificates`, or those that the environment variables
-    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
+    /// The issuers that the system trusts.
+    ///
+    /// These are the issuers of the package `ca-certificates`, or those that the environment variables `SSL_CERT_FILE` and
+    /// `SSL_CERT_DIR` name.
     public static let system = TLSTrust(handle: nil)
 
-    /// Reads issuers from a file in PEM, and trusts no others.
+    /// Reads trusted issuers from a file in PEM; no other issuers are trusted.
     ///
     /// - Parameter file: The path of a file with the certificates of the issuers. A self-signed certificate may be its own issuer.
     /// - Throws: ``TLSSetupError`` if the file cannot be read, or does not hold certificates.
     public init(file: String) throws(TLSSetupError) { handle = try TrustHandle(PEM(file: file)) }
 
-    /// Reads issuers from text in PEM, and trusts no others.
+    /// Reads trusted issuers from text in PEM; no other issuers are trusted.
     ///
-    /// - Parameter certificates: The certificates.
+    /// - Parameter certificates: The certificates of the issuers.
     /// - Throws: ``TLSSetupError`` if the text does not hold certificates.
     public init(certificates: [UInt8]) throws(TLSSetupError) {
         handle = try TrustHandle(PEM(bytes: certificates, source: "certificates"))

@@ -1,7 +1,9 @@
 internal import CSecureStreams
 internal import RunLoops
 
-/// The identity and settings of a server that speaks TLS, for any number of connections on any number of loops.
+/// The identity and settings of a TLS server.
+///
+/// One context serves any number of connections, on any number of loops.
 ///
 /// ```swift
 /// let context = try TLSServerContext(identity)
@@ -12,7 +14,7 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread.
 public final class TLSServerContext: Sendable {
-    /// The settings of a server.
+    /// The settings of a TLS server.
     ///
     /// > Thread safety: a value.
     public struct Options: Sendable {
@@ -27,32 +29,33 @@ public final class TLSServerContext: Sendable {
         /// ``/Streams/TLSError/Cause/noCommonApplicationProtocol``. A client that offers no protocols is served.
         public var applicationProtocols: [String] = []
 
-        /// Further identities, by the server names that clients ask for (SNI).
+        /// Identities for particular server names, with the names that clients ask for (SNI) as the keys.
         ///
-        /// A name may begin with `*.`, where the star stands for one label.
+        /// A name may begin with `*.`, where the star stands for one label, such as `www`.
         public var identities: [String: TLSIdentity] = [:]
 
-        /// True if a client that asks for a name without an entry in ``identities`` is refused; false by default.
+        /// True if the server refuses clients that ask for a name without an entry in ``identities``; false by default.
         ///
-        /// If this is false, such a client gets the identity of the context.
+        /// If this is false, such clients get the identity of the context.
         public var refusesUnknownNames = false
 
-        /// The certificates that the server asks its clients for; none by default.
+        /// The way in which the server asks its clients for certificates; by default, it asks for none.
         public var clientCertificates = ClientCertificates.ignored
 
-        /// The time for which a client may resume a session instead of making a full hand-shake; 2 hours by default.
+        /// The time for which a client may resume a TLS session instead of making a full hand-shake; 2 hours by default.
         public var sessionLifetime: Duration = .seconds(7200)
 
-        /// The number of tickets for resumption that a client gets with TLS 1.3; 2 by default, 0 for no resumption.
+        /// The number of session tickets that a TLS 1.3 client gets, to resume its session later; 2 by default, 0 for no
+        /// resumption.
         ///
-        /// The ticket of a session contains its encrypted state, so sessions cost the server no memory.
+        /// A ticket contains the encrypted state of the session, so sessions cost the server no memory.
         public var ticketCount = 2
 
         /// Makes the default settings.
         public init() {}
     }
 
-    /// The certificates that a server asks its clients for.
+    /// The ways in which a server asks its clients for certificates.
     ///
     /// > Thread safety: a value.
     public enum ClientCertificates: Sendable {
@@ -81,10 +84,10 @@ public final class TLSServerContext: Sendable {
         current = Guarded(Current(handle: try ContextHandle(server: identity, options), options: options))
     }
 
-    /// Replaces the identity, and the settings if given, for later connections.
+    /// Replaces the identity, and optionally the settings, for later connections.
     ///
-    /// Existing connections keep the identity and settings that they began with, and are not disturbed. Earlier sessions are not
-    /// resumed: their clients make a full hand-shake.
+    /// Existing connections are not disturbed: they keep the identity and settings that they began with. Sessions from before the
+    /// call cannot be resumed, so their clients make a full hand-shake.
     ///
     /// - Parameters:
     ///   - identity: The new identity.
@@ -97,10 +100,10 @@ public final class TLSServerContext: Sendable {
             defer { current = Current(handle: handle, options: options) }
             return current
         }
-        // The old handle is released outside the lock.
+        // The old handle is released here, outside the lock.
         withExtendedLifetime(old) {}
     }
 
-    /// The handle for new connections.
+    /// The OpenSSL context for new connections.
     var handle: ContextHandle { current.withLock { $0.handle } }
 }

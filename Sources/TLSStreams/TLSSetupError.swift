@@ -1,20 +1,20 @@
 public import RunLoops
 
-/// A problem with a certificate, key or setting that prevents the setup of TLS.
+/// An error in a certificate, key or setting that prevents the setup of TLS.
 ///
 /// > Thread safety: a value.
 public struct TLSSetupError: Error, Hashable, Sendable {
     /// The kind of a problem.
     public enum Problem: Hashable, Sendable {
-        /// The file cannot be read.
+        /// The file cannot be read; the associated value is the reason.
         case unreadable(SystemError)
-        /// There is no certificate in PEM, or one is broken.
+        /// The input contains no certificate in PEM, or a broken one.
         case noCertificate
-        /// There is no private key in PEM, or it is broken.
+        /// The input contains no private key in PEM, or a broken one.
         case noKey
         /// The key is encrypted, and the passphrase is missing or wrong.
         case wrongPassphrase
-        /// The key does not belong to the first certificate.
+        /// The private key does not belong to the first certificate.
         case keyMismatch
         /// OpenSSL refuses the certificate or the key, because it is too weak. For example, an RSA key needs at least 2,048 bits.
         case tooWeak

@@ -2,7 +2,7 @@
     internal import RunLoops
     internal import Streams
 
-    /// The actor that holds the listener of a service, and runs on the listener's loop.
+    /// The actor that holds the listener of a ``ListenerService``, and runs on the listener's loop.
     actor ListenerHost {
         nonisolated let loop: RunLoop
         private let mode: RunLoop.Mode
@@ -13,7 +13,7 @@
         private var hasStarted = false
         private var watch: RunLoop.EndHandler?
 
-        // Safe: the actor holds the loop.
+        // Safe: the executor does not retain the loop, but the actor does.
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
         init(
@@ -30,7 +30,7 @@
 
         /// Begins to accept connections.
         ///
-        /// - Parameter end: A one-shot, which is decided when the loop's thread ends.
+        /// - Parameter end: The one-shot that is decided when the loop's thread ends.
         /// - Throws: `SystemError` if the kernel refuses to watch the socket.
         func start(endingWith end: OneShot<Void>) throws {
             guard !hasStarted, let listener else {
@@ -47,7 +47,7 @@
 
         /// Closes the listener.
         ///
-        /// - Parameter end: A one-shot, which is decided when the listener's last connection has ended.
+        /// - Parameter end: The one-shot that is decided when the listener's last connection has ended.
         func shutDown(endingWith end: OneShot<Void>) {
             guard let listener else { return }
             self.listener = nil

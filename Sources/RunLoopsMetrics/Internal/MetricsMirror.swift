@@ -2,7 +2,7 @@
     internal import Inspection
     internal import Metrics
 
-    /// The metrics of the loops in swift-metrics.
+    /// Mirrors the statistics of every loop into swift-metrics counters, meters and timers.
     struct MetricsMirror {
         /// A metric and its labels.
         private struct Key: Hashable {
@@ -15,7 +15,7 @@
             }
         }
 
-        /// A counter of one loop; the ID of the loop's thread identifies the loop.
+        /// The identity of a counter of one loop: its name, and the ID of the loop's thread.
         private struct Source: Hashable {
             let name: String
             let threadID: Int32
@@ -26,14 +26,14 @@
         private var secondsCounters: [Key: FloatingPointCounter] = [:]
         private var meters: [Key: Meter] = [:]
         private var timers: [Key: CoreMetrics.Timer] = [:]
-        /// The counts at the last update.
+        /// The value of each counter at the last update.
         ///
-        /// Only loops that had not ended by then have an entry.
+        /// A loop that had ended before that update has no entry.
         private var counted: [Source: Int64] = [:]
 
         init(_ factory: any MetricsFactory) { self.factory = factory }
 
-        /// Passes the counts of a report to swift-metrics.
+        /// Updates the swift-metrics counters and meters with the values of a report.
         mutating func show(_ report: ProcessReport) {
             let before = counted
             var shown: Set<Key> = []
@@ -64,8 +64,8 @@
             let source = Source(name: family.name, threadID: sample.threadID)
             counted[source] = sample.value
             let labels = sample.labels.map { ($0.name, $0.value) }
-            // If the value is less than before, it is the value of a newer loop, whose counts began at zero. The thread of the
-            // earlier loop has ended, and the kernel has given the ID of that thread to the thread of the newer loop.
+            // If the value is less than before, it belongs to a newer loop, whose counts began at zero. The thread of the earlier
+            // loop has ended, and the kernel has reused that thread's ID for the thread of the newer loop.
             let earlier = before[source] ?? 0
             let growth = sample.value < earlier ? sample.value : sample.value - earlier
             if family.kind == .secondsCounter {

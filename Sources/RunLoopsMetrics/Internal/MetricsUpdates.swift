@@ -2,15 +2,17 @@
     internal import Inspection
     internal import RunLoops
 
-    /// The actor that updates the metrics, on a loop.
+    /// The actor that updates the swift-metrics values; it runs on a loop.
     actor MetricsUpdates {
         private let loop: RunLoop
         private let recorder: FlightRecorder?
         private var mirror: MetricsMirror
-        /// The time of the last counted event of each thread, keyed by the thread's number in the recording.
+        /// For each thread, the time of the last event that was counted.
+        ///
+        /// The keys are the numbers of the threads in the recording.
         private var lastTicks: [Int: UInt64] = [:]
 
-        // Safe: the actor holds the loop.
+        // Safe: the executor does not retain the loop, but the actor does.
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
         init(on loop: RunLoop, _ mirror: MetricsMirror, _ recorder: FlightRecorder?) {
@@ -19,7 +21,7 @@
             self.recorder = recorder
         }
 
-        /// Updates now, and then after each interval.
+        /// Updates the metrics now, and again after each interval.
         func begin(every interval: Duration) {
             update()
             Timer.scheduledTimer(withTimeInterval: interval, repeats: true) { _ in
@@ -27,7 +29,7 @@
             }
         }
 
-        /// Passes the counts of all loops, and the events since the last update, to swift-metrics.
+        /// Passes the counts of all loops, and the events that were recorded since the last update, to swift-metrics.
         func update() {
             // The report is made without the recorder, because the summary of the recording is not needed. The events are read from
             // a snapshot below.

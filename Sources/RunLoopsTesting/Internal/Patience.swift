@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// A wait of limited length for an event from outside of a simulation, while none of the simulation's threads can continue.
+/// The remaining time for which a simulation waits for an event from outside.
 ///
-/// A thread outside of the simulation may still send a message, and a task may still run. So the simulation waits for some time,
-/// which it measures with the system's clock.
+/// A simulation waits in this way while none of its own threads can continue: a thread outside of the simulation may still send a
+/// message, and a task may still run. The time is measured with the system's clock.
 struct Patience {
     private let length: Duration
     private var end: ContinuousClock.Instant?
 
     init(_ length: Duration) { self.length = length }
 
-    /// Waits for a millisecond, or ends the program if the time is up.
+    /// Waits for a millisecond, or ends the program with a message if no time is left.
     ///
     /// - Parameters:
-    ///   - situation: The state of the simulation, for the message.
-    ///   - names: The names of the threads, for the message.
+    ///   - situation: The reason that the simulation cannot continue, for the message.
+    ///   - names: The names of the waiting threads, for the message.
     mutating func wait(_ situation: String, _ names: [String]) {
         let end = end ?? .now + length
         self.end = end

@@ -1,9 +1,9 @@
 internal import RunLoops
 
-// The drivers of a simulation's threads, which replace the system's clock and the way that a thread sleeps.
+// A driver replaces, for one thread of a simulation, the system's clock and the way in which the thread sleeps.
 
 extension Schedule {
-    /// Makes the driver of the body's thread.
+    /// Makes the driver of the thread that calls the simulation's body.
     func bodyDriver() -> ThreadDriver {
         ThreadDriver(
             name: "simulation", now: { self.now }, wait: { self.wait($0, $1, $2) },
@@ -11,17 +11,17 @@ extension Schedule {
             threadBegins: {}, loopBegins: {}, threadEnds: {})
     }
 
-    /// Makes the driver of a new thread.
+    /// Makes the driver of a thread that is about to start.
     ///
-    /// The thread that has the turn is about to start the new thread.
+    /// The caller is the thread that starts it. That thread has the turn.
     private func makeDriver(of name: String) -> ThreadDriver {
         let thread = SimulatedThread(name: name)
         add(thread)
         return ThreadDriver(
             name: name, now: { self.now },
             wait: { deadline, _, isOver in
-                // The turn in which the thread begins to wait is reported as work. A later turn, which only finds that the wait is
-                // not over, is reported as waiting.
+                // After the turn in which the thread begins to wait, the answer is `worked`. After a later turn, which only finds
+                // that the wait is not over, the answer is `waits`.
                 var answer = SimulatedThread.Answer.worked
                 while !isOver() && self.now < deadline {
                     thread.giveBack(answer)

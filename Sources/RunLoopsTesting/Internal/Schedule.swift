@@ -2,22 +2,23 @@ internal import RunLoops
 
 /// A schedule that decides which thread of a simulation runs, and keeps the simulation's clock.
 ///
-/// The thread that calls the simulation's body gives a turn to another thread when its own loop begins a pass, and when it waits.
-/// The other thread gives the turn back when that thread's loop begins a pass, and when that thread waits.
+/// Only the thread that has the turn runs. The thread that calls the simulation's body is called the body's thread. It may give the
+/// turn to another thread when its own loop begins a pass, and when it waits. The other thread gives the turn back when its loop
+/// begins a pass, when it waits, and when it ends.
 ///
 /// > Thread safety: the body's thread only, except for ``now`` and ``makeDriver(of:)``.
 final class Schedule: Sendable {
     private struct State {
-        /// The body's loop; nil before the body begins and after it has returned.
+        /// The loop of the body's thread; nil before the body begins and after it has returned.
         var loop: RunLoop?
         var now = ContinuousClock.now
         var random: SplitMix64
         var threads: [SimulatedThread] = []
-        /// True while the body's loop runs for ``settle(in:)`` rather than because the body waits.
+        /// True while ``settle(in:)`` runs the loop of the body's thread.
         var isSettling = false
         /// True if the last run of ``settle(in:)`` ended because no thread could continue.
         var hasSettled = false
-        /// The date at which the body's loop next has something to do, as determined when the loop last slept.
+        /// The date until which the body's thread last wanted to sleep or wait.
         var bodyWake = ContinuousClock.Instant.distantFuture
     }
 
@@ -34,25 +35,25 @@ final class Schedule: Sendable {
 
     // MARK: - Begin and end
 
-    /// Begins to drive the calling thread, which is the body's thread.
+    /// Installs the driver of the calling thread, which is about to call the simulation's body.
     func begin(_ loop: RunLoop) {
         state.withLock { $0.loop = loop }
         bodyDriver().begin()
-        // Before each pass, another thread may run.
+        // Before each pass of this loop, the random numbers decide whether another thread runs first.
         let observer = RunLoop.Observer(activities: .beforeTimers, order: .min) { [self] _, _ in
             if state.withLock({ Bool.random(using: &$0.random) }) { _ = letAnotherRun() }
         }
         loop.add(observer, forMode: .common)
     }
 
-    /// Ends all other threads, and stops driving the calling thread.
+    /// Ends all other threads, and removes the driver of the calling thread.
     func end() {
         state.withLock { $0.loop = nil }
         for thread in state.withLock({ $0.threads }) { thread.loop?.endAllRuns() }
         var patience = Patience(self.patience)
         while !state.withLock({ $0.threads.isEmpty }) {
             if letAnotherRun() {
-                // A thread may have made its loop in this turn.
+                // A thread may have made its loop during this turn, so all loops are ended again.
                 for thread in state.withLock({ $0.threads }) { thread.loop?.endAllRuns() }
                 patience = Patience(self.patience)
             } else if let next = nextWake(), next > now {
@@ -111,7 +112,7 @@ final class Schedule: Sendable {
         RunLoop.current.run(in: mode, until: .distantPast)
     }
 
-    /// Runs all threads until none can continue at the simulation's current time.
+    /// Runs all threads until none can continue without moving the simulation's clock.
     func settle(in mode: RunLoop.Mode) {
         while true {
             state.withLock { state in
@@ -132,7 +133,7 @@ final class Schedule: Sendable {
         }
     }
 
-    /// Gives the turn to other threads, in random order, until a thread has done something.
+    /// Gives the turn to other threads, in random order, until one of them has done something.
     ///
     /// - Returns: False if all other threads are waiting.
     private func letAnotherRun() -> Bool {

@@ -1,14 +1,12 @@
 internal import Dispatch
 internal import RunLoops
 
-/// A thread of a simulation other than the body's.
+/// A thread of a simulation, other than the thread that calls the simulation's body.
 ///
-/// The thread runs only while it has the turn.
-///
-/// The body's thread gives this thread the turn through one semaphore, and gets it back through another one. So only one of the two
-/// threads accesses their shared state at a time.
+/// The thread runs only while it has the turn. The body's thread gives it the turn through one semaphore, and gets the turn back
+/// through another one. So only one of the two threads accesses their shared state at a time.
 final class SimulatedThread: Sendable {
-    /// The result of a turn.
+    /// The result of a turn, that is, of the time for which the thread was allowed to run.
     enum Answer {
         /// The thread has done something, and may be able to continue.
         case worked
@@ -33,12 +31,12 @@ final class SimulatedThread: Sendable {
     /// The result of the last turn.
     var answer: Answer { state.withLock { $0.answer } }
 
-    /// The thread's loop; nil if it has none.
+    /// The thread's loop; nil if the thread has no loop yet, or has ended.
     var loop: RunLoop? { state.withLock { $0.loop } }
 
     // MARK: - The body's thread
 
-    /// Gives the thread the turn, and waits until the thread gives the turn back.
+    /// Lets this thread run, and waits until it gives the turn back.
     ///
     /// - Parameter patience: The time on the system's clock after which the thread is considered stuck.
     /// - Returns: The result of the turn.
@@ -60,16 +58,16 @@ final class SimulatedThread: Sendable {
 
     func hasLoop(_ loop: RunLoop) { state.withLock { $0.loop = loop } }
 
-    /// Waits for the first turn.
+    /// Waits until this thread gets its first turn.
     func awaitTurn() { turn.wait() }
 
-    /// Gives the turn back, and waits for the next one.
+    /// Gives the turn back to the body's thread, and waits for the next turn.
     func giveBack(_ answer: Answer) {
         give(answer)
         turn.wait()
     }
 
-    /// Gives the last turn back.
+    /// Gives the turn back for the last time, because this thread ends.
     func end() {
         state.withLock { $0.loop = nil }
         give(.ended)

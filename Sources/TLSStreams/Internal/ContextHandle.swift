@@ -1,14 +1,14 @@
 internal import CSecureStreams
 internal import RunLoops
 
-/// A context of OpenSSL, which contains the settings of TLS streams.
+/// The owner of an OpenSSL context (`SSL_CTX`), which contains the settings of TLS streams.
 ///
-/// Each filter holds this object, so that the context outlives the filter's stream.
+/// Each ``TLSFilter`` holds this object, so that the context outlives the filter's stream.
 ///
-/// > Thread safety: any thread; nothing changes it once it is made.
+/// > Thread safety: any thread; nothing changes the object after its creation.
 @safe
 final class ContextHandle: Sendable {
-    /// Safe: OpenSSL locks the parts of a context that threads share.
+    /// Safe: OpenSSL locks the parts of a context that several threads may change.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     init(server identity: TLSIdentity, _ options: TLSServerContext.Options) throws(TLSSetupError) {
@@ -35,7 +35,7 @@ final class ContextHandle: Sendable {
         unsafe pointer = made
         for (name, identity) in options.identities.sorted(by: { $0.key < $1.key }) {
             var report = SetupReport()
-            // Safe: C retains the objects that the identity holds.
+            // Safe: the C function retains the OpenSSL objects that the identity holds.
             let isAdded = unsafe runloops_tls_add_name(
                 made, name, identity.handle.pointer, &report.problem, &report.words)
             if !isAdded { throw report.error(about: "identity of \(name)") }
@@ -57,7 +57,7 @@ final class ContextHandle: Sendable {
 
     deinit { unsafe runloops_tls_free_context(pointer) }
 
-    /// Makes a context with a list of protocols.
+    /// Creates an OpenSSL context with the given settings and application protocols.
     private static func make(
         _ settings: runloops_tls_settings, _ protocols: [String]
     ) throws(TLSSetupError) -> OpaquePointer {
@@ -75,7 +75,7 @@ final class ContextHandle: Sendable {
             var settings = unsafe settings
             unsafe settings.protocols = bytes.baseAddress
             unsafe settings.protocols_count = bytes.count
-            // Safe: C copies the protocols, and retains the objects that the other settings hold.
+            // Safe: the C function copies the protocols, and retains the objects that the other settings hold.
             return unsafe runloops_tls_context(settings, &report.problem, &report.words)
         }
         guard let made = unsafe made else { throw report.error(about: "TLS") }
@@ -83,7 +83,7 @@ final class ContextHandle: Sendable {
     }
 }
 
-/// The sessions that a client may resume, by the name of the server.
+/// The TLS sessions that a client may resume; the keys are the names of the servers.
 ///
 /// > Thread safety: any thread.
 final class SessionStore: Sendable {

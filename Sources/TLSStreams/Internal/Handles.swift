@@ -1,10 +1,10 @@
 internal import CSecureStreams
 
-// The classes that own objects of OpenSSL. Each instance frees its OpenSSL object when the instance is destroyed.
+// Each of these classes owns an object of OpenSSL, and frees it when the instance is destroyed.
 
-/// An identity in OpenSSL.
+/// The owner of an identity's OpenSSL objects: its certificates and its private key.
 ///
-/// > Thread safety: any thread; nothing changes it.
+/// > Thread safety: any thread; nothing changes the object.
 @safe
 final class IdentityHandle: Sendable {
     /// Safe: OpenSSL uses atomics to count the references to the identity's objects, and nothing else in these objects changes.
@@ -12,7 +12,7 @@ final class IdentityHandle: Sendable {
 
     init(_ certificates: PEM, _ key: PEM, _ passphrase: String?) throws(TLSSetupError) {
         var report = SetupReport()
-        // Safe: C reads the bytes during the call.
+        // Safe: the C function reads the bytes only during the call.
         let made = unsafe runloops_tls_identity(
             certificates.bytes, certificates.bytes.count, key.bytes, key.bytes.count, passphrase,
             &report.problem, &report.words)
@@ -26,17 +26,17 @@ final class IdentityHandle: Sendable {
     deinit { unsafe runloops_tls_free_identity(pointer) }
 }
 
-/// Trusted certificates in OpenSSL.
+/// The owner of an OpenSSL store of trusted certificates.
 ///
-/// > Thread safety: any thread; nothing changes it.
+/// > Thread safety: any thread; nothing changes the object.
 @safe
 final class TrustHandle: Sendable {
-    /// Safe: OpenSSL locks the store while it verifies.
+    /// Safe: OpenSSL locks the store while it verifies a certificate.
     nonisolated(unsafe) let pointer: OpaquePointer
 
     init(_ pem: PEM) throws(TLSSetupError) {
         var report = SetupReport()
-        // Safe: C reads the bytes during the call.
+        // Safe: the C function reads the bytes only during the call.
         guard
             let made = unsafe runloops_tls_trust(pem.bytes, pem.bytes.count, &report.problem, &report.words)
         else { throw report.error(about: pem.source) }
@@ -46,9 +46,9 @@ final class TrustHandle: Sendable {
     deinit { unsafe runloops_tls_free_trust(pointer) }
 }
 
-/// A resumable session of a client.
+/// The owner of an OpenSSL session that a client may resume.
 ///
-/// > Thread safety: one thread at a time: the thread that has taken the session from its store.
+/// > Thread safety: only the thread that has taken the session from its ``SessionStore``.
 @safe
 final class SessionHandle: Sendable {
     /// Safe: OpenSSL uses atomics to count references, and only one stream offers this session.
@@ -59,12 +59,15 @@ final class SessionHandle: Sendable {
     deinit { unsafe runloops_tls_free_session(pointer) }
 }
 
-/// The problem that C reports.
+/// A problem during the setup of TLS, which the C code reports here.
 struct SetupReport {
     var problem = runloops_tls_no_problem
     var words = [CChar](repeating: 0, count: Int(runloops_tls_text))
 
-    /// Returns the error for a file or setting.
+    /// Returns the error for this problem.
+    ///
+    /// - Parameter source: The file or the setting that has the problem.
+    /// - Returns: The error.
     func error(about source: String) -> TLSSetupError {
         let kind: TLSSetupError.Problem =
             switch problem {

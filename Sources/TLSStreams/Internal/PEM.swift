@@ -1,10 +1,10 @@
 internal import Glibc
 internal import RunLoops
 
-/// Certificates or a key in text form, and their source.
+/// Certificates or a private key in PEM, which is a text form, and the place that they are from.
 struct PEM {
     let bytes: [UInt8]
-    /// The path of the file, or the name of a parameter.
+    /// The path of the file, or the name of the parameter, that the bytes are from.
     let source: String
 
     init(bytes: [UInt8], source: String) {
@@ -12,7 +12,9 @@ struct PEM {
         self.source = source
     }
 
-    /// The size in bytes above which a file is refused, because no file with certificates or a key is that large.
+    /// The maximum size of a file, in bytes.
+    ///
+    /// No file with certificates or a key is larger, so a larger file is refused.
     private static let sizeLimit = 16 << 20
 
     init(file: String) throws(TLSSetupError) {
@@ -26,7 +28,7 @@ struct PEM {
 
     private static func read(_ file: String) throws(SystemError) -> [UInt8] {
         if file.utf8.contains(0) { throw SystemError(call: "open", code: EINVAL) }
-        // Safe, like the calls below: the kernel reads the path, and fills our own array.
+        // Safe, like the call of `read` below: the kernel reads the path, and writes only to a local array.
         let number = try systemCall("open") { unsafe open(file, O_RDONLY | O_CLOEXEC) }
         let descriptor = OwnedDescriptor(number)
         var bytes: [UInt8] = []

@@ -3,42 +3,44 @@ internal import Glibc
 internal import RunLoops
 internal import Streams
 
-/// TLS between a connection and its socket.
+/// The filter that encrypts and decrypts the bytes between a connection and its socket.
 ///
-/// OpenSSL reads from the socket. It does not write to the socket but into memory, and the filter sends all encrypted bytes in that
-/// memory together. OpenSSL never calls the connection, and the connection calls its handlers only when OpenSSL has returned.
+/// OpenSSL reads from the socket itself. However, it writes encrypted bytes into memory, and the filter then sends these bytes
+/// together. OpenSSL never calls the connection, and the connection calls its handlers only after OpenSSL has returned.
 ///
 /// > Thread safety: the thread of the connection only.
 @safe
 final class TLSFilter: StreamFilter {
-    /// The context, which outlives the stream.
+    /// The OpenSSL context of ``stream``.
+    ///
+    /// The filter holds the context, so that it outlives the stream.
     private let context: ContextHandle
-    /// OpenSSL's stream; nil once the connection has ended.
+    /// The OpenSSL stream (`SSL`); nil once the connection has ended.
     private var stream: OpaquePointer?
     private var descriptor: CInt = -1
 
-    /// The sessions of a client, and the name of its server; nil for a server's filter.
+    /// The sessions that a client may resume, and the name of the server; nil for a server's filter.
     private let resumption: (sessions: SessionStore, name: String)?
 
-    /// The session that a client has offered to resume; nil if there was none, and after the hand-shake.
+    /// The session that the client offers to resume; nil if there is none, and after the hand-shake.
     private var offered: SessionHandle?
 
-    /// The results of the hand-shake; nil before its end.
+    /// The results of the hand-shake; nil before the hand-shake is complete.
     private(set) var details: TLSDetails?
 
     private(set) var holdsInput = false
 
     /// The end of the peer's stream, or the failure to receive more; nil before that.
     ///
-    /// The connection gets this result after the bytes that were received before it.
+    /// The connection gets the bytes that were received earlier first, and then this result.
     private var end: StreamReceipt?
 
     /// True if this side has ended its stream.
     private var hasEnded = false
 
-    /// True after a failure.
+    /// True if receiving or the hand-shake has failed.
     ///
-    /// In that case, it is possible that an alert to the peer is waiting to be sent.
+    /// An alert that tells the peer about the failure may then be waiting to be sent.
     private var hasFailed = false
 
     /// Makes a server's filter.
@@ -51,7 +53,7 @@ final class TLSFilter: StreamFilter {
     /// Makes a client's filter for a connection to the server with a given name.
     init(_ client: TLSClientContext, _ member: StaticString, _ serverName: String) {
         context = client.handle
-        // In certificates, names have no dot at the end.
+        // Names in certificates have no dot at the end.
         let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
         resumption = (client.sessions, name)
         let stream = unsafe TLSFilter.makeStream(context)
@@ -86,7 +88,7 @@ final class TLSFilter: StreamFilter {
         guard let stream = unsafe stream else { return .waits(isBlocked: false) }
         var status = unsafe runloops_tls_shake_hands(stream)
         if case .failed(let reason) = flush() {
-            // Nothing can be sent, but the peer may have sent an alert before it closed its socket. Another step of the hand-shake
+            // Nothing can be sent, but before the peer closed its socket, it may have sent an alert. Another step of the hand-shake
             // reads the alert, which is a better reason than the failure to send.
             if status == runloops_tls_waits { status = unsafe runloops_tls_shake_hands(stream) }
             if status == runloops_tls_waits || status == runloops_tls_done { return .failed(reason) }
@@ -109,7 +111,10 @@ final class TLSFilter: StreamFilter {
         }
     }
 
-    /// Records a failure, and returns the end reason for its status.
+    /// Records a failure of OpenSSL, and returns the end reason for it.
+    ///
+    /// - Parameter status: The status that OpenSSL's last call returned.
+    /// - Returns: The end reason.
     private func failure(_ status: runloops_tls_status) -> Connection.EndReason {
         hasFailed = true
         switch status {
@@ -130,7 +135,7 @@ final class TLSFilter: StreamFilter {
         }
         guard let stream = unsafe stream else { return .nothing }
         var count = 0
-        // Safe: C writes at most as many bytes as there is room for.
+        // Safe: the C function writes at most as many bytes into the buffer as it has room for.
         let status = unsafe runloops_tls_receive(stream, buffer.baseAddress, buffer.count, &count)
         keepSession()
         switch status {
@@ -145,7 +150,7 @@ final class TLSFilter: StreamFilter {
         return count > 0 ? .bytes(count) : .nothing
     }
 
-    /// Stores a session that the server has sent, if there is one.
+    /// Stores the session that the server has sent for later resumption, if there is one.
     private func keepSession() {
         guard let resumption, let session = unsafe runloops_tls_take_session(stream) else { return }
         unsafe resumption.sessions.keep(SessionHandle(session), for: resumption.name)
@@ -155,7 +160,7 @@ final class TLSFilter: StreamFilter {
 
     func take(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let stream = unsafe stream else { return 0 }
-        // Safe: C reads the bytes during the call.
+        // Safe: the C function reads the bytes only during the call.
         return unsafe runloops_tls_send(stream, bytes.baseAddress, bytes.count)
     }
 
@@ -171,14 +176,14 @@ final class TLSFilter: StreamFilter {
         if sent > 0 { return .bytes(0) }
         if sent == 0 { return .blocked }
         unsafe runloops_tls_discard(stream)
-        // The bytes cannot be sent. If `receive(into:)` still has a failure to return, the failure to send is not reported: it
-        // concerns only the alert, and the other failure is the better reason. After the end of this side's stream, the failure to
-        // send is not reported either: a peer that has closed its socket needs no notice of that end.
+        // The bytes cannot be sent. There are two cases in which this is not reported as a failure. First, `receive(into:)` still
+        // has a failure to return, which is the better reason, because the failure to send concerns only the alert about it.
+        // Second, this side has ended its stream: a peer that has closed its socket needs no notice of that.
         if case .failed = end { return .bytes(0) }
         return hasEnded ? .bytes(0) : .failed(alert() ?? Connection.reason(code, "send"))
     }
 
-    /// Returns the alert that the peer has sent before it closed its socket; nil if there is none.
+    /// Returns the alert that the peer sent before it closed its socket, as the end reason; nil if there is none.
     private func alert() -> Connection.EndReason? {
         if details == nil { return nil }
         var rest = [UInt8](repeating: 0, count: 16_384)
@@ -210,7 +215,7 @@ final class TLSFilter: StreamFilter {
 }
 
 extension TLSError {
-    /// The error that OpenSSL has reported.
+    /// Creates the error that OpenSSL has reported.
     fileprivate init(_ failure: runloops_tls_failure) {
         let cause: Cause =
             switch failure.cause {
@@ -230,7 +235,7 @@ extension TLSError {
             }
         var words = failure.words
         let text = unsafe withUnsafeBytes(of: &words) { bytes in
-            // Safe: C has ended the text with a zero.
+            // Safe: the C code has ended the text with a zero.
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         self.init(cause, isFromPeer: failure.is_from_peer, text)

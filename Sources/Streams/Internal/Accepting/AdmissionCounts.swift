@@ -1,14 +1,14 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The numbers of a listener's connections that have not ended, in total and for each peer.
+/// Counts a listener's open connections, in total and for each peer.
 ///
 /// > Thread safety: any thread.
 final class AdmissionCounts: Sendable {
     private struct State: Sendable {
         var count = 0
         var countsOfPeers: [[UInt8]: Int] = [:]
-        /// Called once, when the next connection ends, and then removed.
+        /// A function that is called once, when the next connection ends, and is then removed.
         var onRoom: (@Sendable () -> Void)?
     }
 
@@ -48,10 +48,12 @@ final class AdmissionCounts: Sendable {
         }
     }
 
-    /// Calls a function when no connection is left: immediately if there is none now, or later on the thread that ends the last
-    /// connection.
+    /// Calls a function when no connection is left.
     ///
-    /// The function replaces a function that was registered with ``notify(below:_:)``.
+    /// If there is no connection now, the function is called immediately. Otherwise, it is called later, on the thread that ends
+    /// the last connection.
+    ///
+    /// It replaces a function that was registered with ``notify(below:_:)``.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {
         if !notify(below: 1, { self.whenEmpty(body) }) { body() }
     }

@@ -3,18 +3,18 @@ internal import Glibc
 internal import RunLoops
 
 extension Listener: StreamMember {
-    /// The maximum number of connections that are accepted before other inputs are served.
+    /// The maximum number of connections that a listener accepts before the loop serves other inputs.
     private static var mostAccepts: Int { 64 }
 
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
-        // A run of the loop inside the handler accepts further connections, so each connection is taken from the kernel just before
-        // the handler is called for it.
+        // The handler may run the loop, and that run accepts further connections. So each connection is taken from the kernel just
+        // before the handler is called for it.
         var handled = false
         for _ in 0..<Listener.mostAccepts {
             guard let descriptor, pauseTimer == nil, !isFull, !places.isEmpty, !noteIfFull() else { break }
             var address = [UInt8](repeating: 0, count: runloops_address_capacity)
             var length: UInt32 = 0
-            // Safe: C fills our own values.
+            // Safe: the C function only writes to local variables.
             let accepted = unsafe runloops_accept_stream(descriptor, &address, &length)
             let code = errno
             if accepted >= 0 {
@@ -72,7 +72,7 @@ extension Listener: StreamMember {
         guard let limit = options.connectionLimit, let streams else { return false }
         let loop = streams.loop
         let id = ObjectIdentifier(self)
-        // A connection can end on any thread, so this function passes its work to the loop's thread.
+        // A connection can end on any thread, so the closure passes the work to the loop's thread.
         isFull = limits.notify(below: limit) {
             loop.doLast { LoopStreams.of(loop).listenerHasRoom(id) }
         }
@@ -91,14 +91,15 @@ extension Listener: StreamMember {
 
     /// Accepts and closes waiting connections one by one, so that their peers see the end of the stream.
     ///
-    /// The listener calls this when the process is out of descriptors. The method first closes the reserve descriptor. Each waiting
-    /// connection can then have the freed descriptor number until that connection is closed.
+    /// The listener calls this when the process is out of descriptors. The method first closes a descriptor that the listener holds
+    /// in reserve. Each waiting connection can then be accepted with the freed descriptor number, which is free again when that
+    /// connection is closed.
     private func refuseWaiting(_ descriptor: CInt) {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)
         var length: UInt32 = 0
         for _ in 0..<Listener.mostAccepts {
-            // Safe: C fills our own values.
+            // Safe: the C function only writes to local variables.
             let refused = unsafe runloops_accept_stream(descriptor, &address, &length)
             if refused < 0 { break }
             close(refused)
@@ -112,7 +113,7 @@ extension Listener: StreamMember {
         case .some: return
         case nil: break
         }
-        // If another thread has taken the last descriptor, the next pause begins without a reserve.
+        // If another thread takes the freed descriptor number first, the next pause begins without a reserve.
         do throws(SystemError) { reserve = try OwnedDescriptor.eventDescriptor() } catch { reserve = nil }
     }
 

@@ -24,7 +24,7 @@ struct ListeningSocket: ~Copyable {
         let number = socket.descriptor
         let bytes = unsafe SocketAddress.filled { address in
             var length: UInt32 = 0
-            // Safe: C fills our own values.
+            // Safe: the C function only writes to local variables.
             return unsafe runloops_own_address(number, address, &length) == 0 ? length : 0
         }
         guard let bytes else { throw SystemError(call: "getsockname", code: EBADF) }
@@ -50,7 +50,7 @@ struct ListeningSocket: ~Copyable {
                 let allOfIPv4 = SocketAddress(host: "0.0.0.0", port: port)
             else { preconditionFailure("the addresses of all interfaces are numeric") }
             do throws(SystemError) { return try ListeningSocket(listen(all, options), file: nil) } catch {
-                // The machine has no IPv6.
+                // On a machine without IPv6, the socket listens at the IPv4 addresses only.
                 guard error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL else { throw error }
                 return try ListeningSocket(listen(allOfIPv4, options), file: nil)
             }
@@ -85,7 +85,7 @@ struct ListeningSocket: ~Copyable {
         let settings = runloops_listen_options(
             backlog: options.backlog, reuses_port: options.reusesPort, takes_ipv4: options.takesIPv4)
         var call: UnsafePointer<CChar>?
-        // Safe: C reads the address and sets our own value; it makes `call` point to a constant string.
+        // Safe: the C function reads the address, and only writes to `call`, which then points to a constant string.
         let result = unsafe runloops_listen(address.bytes, UInt32(address.bytes.count), settings, &call)
         if result == -1 {
             let code = errno
@@ -114,7 +114,7 @@ final class SocketFile {
 
     private static func identity(of path: String) -> [UInt64]? {
         var identity: [UInt64] = [0, 0]
-        // Safe: C fills two numbers.
+        // Safe: the C function writes two numbers, for which the array has room.
         return unsafe runloops_file_at(path, &identity) ? identity : nil
     }
 
@@ -130,7 +130,7 @@ final class SocketFile {
 }
 
 extension Listener.Address: CustomStringConvertible {
-    /// The address and port, the path, or the name.
+    /// The host and port, the port, the path or the name, depending on the kind of address.
     public var description: String {
         switch kind {
         case .tcp(let host?, let port): "\(Endpoint.tcp(host: host, port: port))"

@@ -19,7 +19,7 @@ struct FrameScanner {
         case frame(Range<Int>, consumed: Int)
         /// More bytes must arrive first.
         case incomplete
-        /// The frame is longer than its limit.
+        /// The frame is longer than the limit of the framing.
         case tooLong
     }
 
@@ -40,7 +40,7 @@ struct FrameScanner {
     private mutating func nextLine(in bytes: RawSpan) -> Finding {
         guard let end = lineFeed(in: bytes) else {
             searched = bytes.byteCount
-            // The last byte can be the carriage return of the line ending, which does not count towards the limit.
+            // The last byte may be the carriage return of a line ending, which does not count towards the limit.
             return bytes.byteCount > framing.limit + 1
                 || bytes.byteCount == framing.limit + 1 && !endsWithReturn(bytes)
                 ? .tooLong : .incomplete

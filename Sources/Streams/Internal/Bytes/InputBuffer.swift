@@ -26,7 +26,7 @@ struct InputBuffer: ~Copyable {
         unsafe added.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Removes bytes from the beginning.
+    /// Removes a number of bytes from the beginning of the buffer.
     mutating func consume(_ number: Int) {
         precondition(number <= count, "no more is consumed than there is")
         start += number

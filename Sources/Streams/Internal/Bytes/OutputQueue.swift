@@ -5,9 +5,11 @@ internal import DequeModule
 ///
 /// Small writes are copied, one after the other. A large array is retained, not copied.
 struct OutputQueue: ~Copyable {
-    /// The chunks of bytes before the tail, none of them empty.
+    /// The arrays of bytes that are sent before ``tail``; none of them is empty.
     private var chunks = Deque<[UInt8]>()
-    /// The bytes after all chunks, to which small writes are appended.
+    /// The bytes that are sent after all chunks.
+    ///
+    /// Small writes are appended here.
     private var tail: [UInt8] = []
     /// The number of bytes that the kernel has accepted from the first chunk, or from the tail if there is no chunk.
     private var sent = 0
@@ -23,7 +25,8 @@ struct OutputQueue: ~Copyable {
     private static var keptCapacity: Int { 1024 }
     /// The size in bytes at which the tail becomes a chunk and a new tail begins.
     ///
-    /// An array copies its bytes each time that it needs more capacity. The size limits how often that happens to one tail.
+    /// An array copies its bytes each time that it needs more capacity. This size limits how often the bytes of one tail are
+    /// copied.
     private static var tailSize: Int { 16_384 }
 
     // MARK: - Writing
@@ -69,9 +72,9 @@ struct OutputQueue: ~Copyable {
 
     // MARK: - Sending
 
-    /// Gives `send` the bytes at the front, and removes the bytes that `send` has sent.
+    /// Passes the first bytes of the queue to `send`, and removes the bytes that `send` has sent.
     ///
-    /// The bytes are given in parts, at most as many as one system call takes.
+    /// The bytes are passed as a list of parts, at most as many as one system call takes.
     ///
     /// - Parameter send: Sends the parts, and returns the number of bytes sent, or -1 for an error.
     /// - Returns: The number that `send` has returned.

@@ -1,10 +1,12 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The order in which the addresses of a host are tried, in the manner of RFC 8305, as a value without a socket.
+/// The order in which a connection tries the addresses of a host, in the manner of RFC 8305.
 ///
-/// The address families alternate, beginning with the family of the first address. An attempt begins a quarter of a second
-/// after the one before it, or as soon as an attempt fails.
+/// The race holds no sockets: its owner makes the attempts, and records the results.
+///
+/// The address families alternate, beginning with the family of the first address. An attempt begins a quarter of a second after
+/// the one before it, or as soon as an attempt fails.
 struct AddressRace {
     private var waiting: Deque<SocketAddress>
 
@@ -14,13 +16,13 @@ struct AddressRace {
     /// The earliest moment at which the next attempt may begin; nil if it may begin immediately.
     private var next: Moment?
 
-    /// The pause between two attempts, in nanoseconds.
+    /// The time from the beginning of one attempt to the beginning of the next, in nanoseconds.
     private static var pause: Int64 { 250_000_000 }
 
-    /// The pause before another attempt at a busy address, in nanoseconds.
+    /// The time before another attempt at an address that could not take a connection yet, in nanoseconds.
     private static var busyPause: Int64 { 10_000_000 }
 
-    /// Prepares a race.
+    /// Creates a race in which no address has been tried yet.
     ///
     /// - Parameter addresses: The addresses, in the order in which the resolver prefers them.
     init(_ addresses: [SocketAddress]) {
@@ -37,7 +39,7 @@ struct AddressRace {
         }
     }
 
-    /// Removes and returns the next address if it is to be tried now; returns nil otherwise.
+    /// Removes and returns the next address if it should be tried now; returns nil otherwise.
     mutating func takeNext(at now: Moment) -> SocketAddress? {
         if let next, now < next { return nil }
         guard let address = waiting.popFirst() else { return nil }

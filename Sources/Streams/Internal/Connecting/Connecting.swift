@@ -12,7 +12,7 @@ final class Connecting {
     private var lookUp: LookUp?
     private var race: AddressRace?
     private var attempts: [ConnectionAttempt] = []
-    /// The reason that the last attempt has failed.
+    /// The reason that the most recent failed attempt has failed; nil if no attempt has failed.
     private var failure: Connection.EndReason?
 
     init(to endpoint: Endpoint) { self.endpoint = endpoint }
@@ -20,12 +20,12 @@ final class Connecting {
     /// The descriptor that the loop watches; -1 before the first call of ``join(_:_:)``.
     var descriptor: CInt { lookUp?.descriptor ?? -1 }
 
-    /// The moment at which the next address is tried; nil if no address is left.
+    /// The moment at which the next address is tried; nil if no such moment is set.
     var nextStart: Moment? { race?.nextStart }
 
     // MARK: - Modes
 
-    /// Joins a group, and starts the look-up if the group is the first one.
+    /// Adds the connection and its attempts to a group, and starts the look-up if this is the first group.
     ///
     /// - Throws: `SystemError` if the process may open no more descriptors.
     func join(_ group: StreamGroup, _ connection: Connection) throws(SystemError) {
@@ -75,7 +75,7 @@ final class Connecting {
 
     // MARK: - The race
 
-    /// Continues after an event: the resolver may have answered, or the next address may be due.
+    /// Continues after an event: the resolver may have answered, or the time to try the next address may have come.
     func goOn(_ connection: Connection, _ now: Moment) {
         if connection.state.machine.ended != nil { return }
         switch lookUp?.takeAnswer() {
@@ -94,13 +94,13 @@ final class Connecting {
     private func start(_ address: SocketAddress, _ connection: Connection, _ now: Moment) {
         var isConnected = false
         var call: UnsafePointer<CChar>?
-        // Safe: C reads the address and sets our own values; it makes `call` point to a constant string.
+        // Safe: the C function reads the address, and only writes to local variables; `call` then points to a constant string.
         let result = unsafe runloops_connect_stream(
             address.bytes, UInt32(address.bytes.count), &isConnected, &call)
         if result == -1 {
             let code = errno
-            // The backlog of a listener on a Unix socket is full. A blocking socket would wait here. For TCP, the kernel retries by
-            // itself.
+            // The error means that the backlog of a listener on a Unix socket is full. A blocking socket would wait here, so the
+            // address is tried again later. For TCP, the kernel retries by itself.
             if code == EAGAIN && !address.isIP {
                 race?.isBusy(address, at: now)
                 return
@@ -128,7 +128,7 @@ final class Connecting {
         race?.didFail()
     }
 
-    /// Ends the attempts that have succeeded or failed, including those whose reports the loop has not served yet.
+    /// Ends all attempts that have succeeded or failed, even if the loop has not served the kernel's reports about them yet.
     func endReadyAttempts(_ connection: Connection, _ now: Moment) {
         for attempt in attempts
         where connection.connecting === self && runloops_is_writable(attempt.descriptor) {
@@ -163,20 +163,20 @@ final class Connecting {
         connection.places = places
         connection.connecting = nil
         connection.state.socket.connect(socket)
-        // With a filter, the connection is made once the filter has opened.
+        // With a filter, such as TLS, the connection is made only when the filter's opening exchange with the peer is complete.
         if connection.state.socket.filter != nil { return }
         connection.state.machine.didConnect()
         connection.state.deadlines.didConnect(at: now)
     }
 
-    /// Gives up the look-up and the attempts that are under way.
+    /// Abandons the look-up, and the attempts that are under way.
     func stop(_ connection: Connection) {
         if let lookUp { NameResolver.forget(lookUp) }
         for attempt in attempts { attempt.places.leaveAll(attempt.descriptor) }
         attempts = []
     }
 
-    /// Clears the attempts' lists of places, because the loop and its groups have ended.
+    /// Clears the attempts' lists of groups, because the loop and its groups have ended.
     func loopEnds() { for attempt in attempts { attempt.places.forget() } }
 }
 

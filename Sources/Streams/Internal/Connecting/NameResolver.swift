@@ -2,10 +2,10 @@ internal import CStreams
 internal import DequeModule
 internal import RunLoops
 
-/// A resolver of names with a few threads of its own, because the system's resolver blocks.
+/// Resolves host names on a few threads of its own, because the system's resolver blocks.
 ///
-/// A thread ends when no name is waiting to be resolved. A name whose server does not answer occupies a thread until the system
-/// gives up. Names beyond the number of threads wait in a queue.
+/// A thread ends when no name is waiting to be resolved. If the name server does not answer, the name occupies a thread until the
+/// system gives up. Names beyond the number of threads wait in a queue.
 ///
 /// > Thread safety: any thread.
 enum NameResolver {
@@ -28,7 +28,7 @@ enum NameResolver {
     /// The maximum number of addresses that are tried for one name.
     private static let mostAddresses = 16
 
-    /// Resolves a name for a look-up.
+    /// Resolves a host name on another thread, which then gives the answer to a look-up.
     ///
     /// - Throws: `SystemError` if the system refuses a thread and no other thread can resolve the name.
     static func resolve(_ host: String, _ port: UInt16, for lookUp: LookUp) throws(SystemError) {
@@ -52,7 +52,7 @@ enum NameResolver {
         }
     }
 
-    /// Gives up a look-up that no connection awaits any longer.
+    /// Abandons a look-up whose answer no connection awaits any longer.
     static func forget(_ lookUp: LookUp) {
         lookUp.abandon()
         state.withLock { $0.jobs.removeAll { $0.lookUp === lookUp } }
@@ -64,7 +64,7 @@ enum NameResolver {
 
     private static func next() -> Job? {
         state.withLock { state in
-            // A look-up that no connection awaits any longer needs no answer.
+            // Look-ups that no connection awaits any longer are skipped.
             while let job = state.jobs.popFirst() { if job.lookUp.isAwaited { return job } }
             state.threads -= 1
             return nil
@@ -76,7 +76,7 @@ enum NameResolver {
         var bytes = [UInt8](repeating: 0, count: mostAddresses * size)
         var lengths = [UInt32](repeating: 0, count: mostAddresses)
         var code: CInt = 0
-        // Safe: C fills at most `mostAddresses` addresses.
+        // Safe: the C function writes at most `mostAddresses` addresses, for which the arrays have room.
         let count = unsafe runloops_resolve(host, port, &bytes, &lengths, CInt(mostAddresses), &code)
         if count <= 0 {
             if code != 0 { return .failed(.failed(SystemError(call: "getaddrinfo", code: code))) }
@@ -92,9 +92,9 @@ enum NameResolver {
     }
 }
 
-/// The resolution of one name.
+/// The resolution of one host name, for one connection.
 ///
-/// When the resolution has ended, it wakes a loop through a descriptor.
+/// When there is an answer, a descriptor becomes readable, which wakes the connection's loop.
 ///
 /// > Thread safety: any thread.
 final class LookUp: Sendable {
@@ -106,14 +106,14 @@ final class LookUp: Sendable {
     private enum State: Sendable {
         case underWay
         case answered(Answer)
-        /// The connection no longer waits, or has taken the answer.
+        /// The connection no longer waits for the answer, or has taken it.
         case abandoned
     }
 
     private let state = Guarded(State.underWay)
     private let signal: OwnedDescriptor
 
-    /// A descriptor that is readable once there is an answer.
+    /// The descriptor that is readable once there is an answer.
     var descriptor: CInt { signal.descriptor }
 
     init() throws(SystemError) {

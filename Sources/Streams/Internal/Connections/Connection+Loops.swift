@@ -1,6 +1,6 @@
 internal import RunLoops
 
-// The connection's place in its loop, and its timer.
+// This file adds a connection to the modes of its loop, schedules `settle(_:)` for the end of a pass, and sets the timer.
 
 extension Connection {
     func join(_ streams: LoopStreams, _ mode: RunLoop.Mode) throws(SystemError) {
@@ -40,42 +40,42 @@ extension Connection {
         }
     }
 
-    /// Schedules the connection to be served again in one of its modes, because its receiver can consume bytes that are already
-    /// stored.
+    /// Schedules the connection to be served again, because its receiver may now consume bytes that are already stored.
     func receiverDidChange() {
         if connecting == nil && !state.input.isEmpty { places.askToBeServed() }
         settleLater()
     }
 
-    /// Schedules a call of ``settle(_:)`` for the end of the pass.
+    /// Schedules a call of ``settle(_:)`` for the end of the loop's pass.
     func settleLater() {
         guard let streams, !state.isUnsettled, !streams.hasEnded else { return }
         state.isUnsettled = true
         streams.settleLater(self)
     }
 
-    /// True if the connection can be settled at the end of a pass in a mode: it is in the mode, or it has ended and is in no
-    /// mode.
+    /// True if ``settle(_:)`` should be called for the connection at the end of a pass in a mode.
+    ///
+    /// The connection must be in that mode, or it must have ended and be in no mode.
     func isUnsettled(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         if places.isEmpty { return !isOpen }
         return places.list.contains { $0.group.mode == mode || isCommon && $0.group.mode == .common }
     }
 
-    /// Records that the connection is no longer scheduled to be settled.
+    /// Cancels the scheduled call of ``settle(_:)``, because the connection is in no mode.
     ///
-    /// The connection is in no mode. It is scheduled again when it is added to a mode.
+    /// The call is scheduled again when the connection is added to a mode.
     func settleWhenAdded() { state.isUnsettled = false }
 
     func settleAtPassEnd() {
-        // Since the connection was scheduled, it can have been served, and serving settles it.
+        // If the connection has been served since the call was scheduled, it is settled already.
         if !state.isUnsettled { return }
         state.isUnsettled = false
         _ = settle(streams?.now ?? .now())
     }
 
-    /// Ends the connection during a call that the user makes.
+    /// Ends the connection during a call from your code, not during a call from the loop.
     ///
-    /// The handler of the end is called later. If the connection was never added to a loop, that handler is not called.
+    /// The loop calls the handler of the end later. If the connection was never added to a loop, that handler is not called.
     func end(_ reason: EndReason) {
         if !isOpen { return }
         state.machine.end(reason)
@@ -87,8 +87,9 @@ extension Connection {
         withExtendedLifetime(released) {}
     }
 
-    /// Sets the timer for the next deadline or the next attempt to connect, if that moment is earlier than the one in
-    /// ``ConnectionState/timerMoment``.
+    /// Sets the timer to the next deadline or the next attempt to connect, whichever is earlier.
+    ///
+    /// The timer is not changed if it is set to fire even earlier, at ``ConnectionState/timerMoment``.
     func updateTimer() {
         let deadline = state.nextDeadline()?.moment ?? .never
         let next = min(deadline, connecting?.nextStart ?? .never)
@@ -100,7 +101,7 @@ extension Connection {
         }
         // Safe: the timer is invalidated before the connection is destroyed.
         let made = Timer(fireAt: next.instant, interval: .zero, repeats: false) { [unowned self] timer in
-            // Without a new date, a timer that does not repeat would now become invalid.
+            // If the date were not changed, the timer would become invalid now, because it does not repeat.
             timer.fireDate = .distantFuture
             state.timerMoment = .never
             self.streams?.updateTime()
@@ -110,8 +111,10 @@ extension Connection {
         for mode in modes { streams.loop.add(made, forMode: mode) }
     }
 
-    /// Called when the timer has fired: a deadline has passed or has moved to a later moment, or the next attempt to connect is
-    /// due.
+    /// Handles the firing of the timer.
+    ///
+    /// The timer fires when the next attempt to connect is due, or when a deadline has passed. The deadline may also have moved to
+    /// a later moment after the timer was set.
     func timerFired(at now: Moment) {
         // Timers are served before descriptors in a pass, so bytes may have arrived that the connection has not received yet. The
         // connection receives these bytes first, because they end its idle time.
@@ -120,7 +123,7 @@ extension Connection {
         {
             _ = receive(.reading, streams)
         }
-        // The reports of attempts to connect are also served after the timers, so some attempts can have ended already.
+        // The kernel's reports about attempts to connect are also served after the timers, so some attempts may have ended already.
         connecting?.endReadyAttempts(self, now)
         if let next = state.nextDeadline(), next.moment <= now {
             switch next.cause {

@@ -7,8 +7,8 @@ internal import RunLoops
 extension Connection: StreamMember {
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
         if state.machine.isCalling {
-            // This is a run inside one of the connection's handlers. The readiness is reported again when the handler has
-            // returned.
+            // One of the connection's handlers has run the loop, and that run has made this call. The readiness is reported again
+            // when the handler has returned.
             places.watch(for: .edge, watchedDescriptor)
             if readiness.isEmpty { state.wasAsked = true }
             return false
@@ -22,7 +22,7 @@ extension Connection: StreamMember {
             if receive(readiness, loop) { handled = true }
         }
         if !state.machine.isConnected { openFilter(now) }
-        // An error takes effect after the bytes that arrived before it.
+        // The bytes that arrived before an error are received first.
         if readiness.contains(.error) { noteError() }
         if readiness.contains(.hangUp) { noteEnd() }
         if settle(loop.now) { handled = true }
@@ -36,7 +36,7 @@ extension Connection: StreamMember {
     func loopEnds() {
         places.forget()
         connecting?.loopEnds()
-        // A handler that has ended the thread never returns, so its call ends here.
+        // If a handler has ended the thread, that handler never returns. So its call is recorded as over here.
         if state.machine.isCalling { state.machine.endCall() }
         state.machine.end(.loopEnded)
         _ = settle(.now())
@@ -50,7 +50,7 @@ extension Connection: StreamMember {
 
     /// Records the end of the peer's stream if no receiver is set.
     ///
-    /// Without a receiver the connection reads nothing, so it would not notice the end otherwise.
+    /// Without a receiver, the connection reads nothing, and so it would not notice the end by reading.
     private func noteEnd() {
         guard case .none = handlers.receiver else { return }
         if !state.machine.isConnected || state.machine.isPaused || state.socket.holdsInput
@@ -67,7 +67,7 @@ extension Connection: StreamMember {
         }
     }
 
-    /// Returns the end reason that a kernel error code stands for.
+    /// Returns the end reason for an error code of the kernel.
     package static func reason(_ code: CInt, _ call: String) -> EndReason {
         switch code {
         case ECONNRESET, EPIPE, ENOTCONN: .reset
@@ -86,15 +86,15 @@ extension Connection: StreamMember {
         }
     }
 
-    /// The maximum number of times that a connection reads before other inputs are served.
+    /// The maximum number of times that a connection reads before the loop serves other inputs.
     private static var mostReads: Int { 4 }
 
-    /// The maximum number of times that a handler may replace itself before other inputs are served.
+    /// The maximum number of times that a handler may replace itself before the loop serves other inputs.
     private static var mostReplacements: Int { 16 }
 
-    /// Reads the bytes that have arrived, and gives them to the handler.
+    /// Reads the bytes that have arrived, and gives them to the connection's receiver.
     ///
-    /// - Returns: True if the handler was called.
+    /// - Returns: True if a handler was called or a task reads the bytes.
     func receive(_ readiness: EpollSet.Interest, _ loop: LoopStreams) -> Bool {
         loop.withBuffer { buffer in
             var handled = false
@@ -115,7 +115,8 @@ extension Connection: StreamMember {
                         // The connection was not idle while its handler ran.
                         state.deadlines.didReceive(at: loop.now)
                     }
-                    // A partly filled buffer means that all bytes are read. Only a reported end of the stream can be left.
+                    // If the buffer is only partly filled, all bytes have been read. Only the end of the stream can be left, if the
+                    // kernel has reported it.
                     if count < buffer.count && !readiness.contains(.hangUp) && !state.socket.holdsInput {
                         return handled
                     }
@@ -158,7 +159,7 @@ extension Connection: StreamMember {
 
     private func deliverStored() -> Bool {
         guard state.machine.delivers else { return false }
-        // The buffer is taken out of the state, because a handler may run the loop or replace itself.
+        // The stored bytes are moved out of `state` during the call, because a handler may run the loop or replace itself.
         var taken = InputBuffer()
         swap(&taken, &state.input)
         let (consumed, handled) = taken.withBytes { offer($0) }
@@ -170,7 +171,10 @@ extension Connection: StreamMember {
         return handled
     }
 
-    /// Calls the handler of bytes with all bytes, or the handler of frames with each frame in them; or wakes the task that reads.
+    /// Offers received bytes to the connection's receiver.
+    ///
+    /// A handler of bytes gets all bytes, and a handler of frames gets one frame after the other. If a task reads from the
+    /// connection, the task is woken.
     ///
     /// If a handler sets another receiver, that receiver gets the bytes that are left.
     ///
@@ -203,7 +207,7 @@ extension Connection: StreamMember {
                             + "return the number of bytes that it has consumed")
                 }
                 consumed += count
-                // The handler waits for more bytes, unless it has set another receiver. That receiver can consume the bytes that
+                // If the handler has not set another receiver, it waits for more bytes. A new receiver can consume the bytes that
                 // are left.
                 if receiverVersion == state.receiverVersion { return (consumed, handled) }
                 replacements += 1
@@ -228,7 +232,7 @@ extension Connection: StreamMember {
 
     /// True if the connection is still in the mode that the loop runs in.
     ///
-    /// - Parameter version: The version of ``places`` at an earlier time, when the connection was in that mode.
+    /// - Parameter version: The version of ``places`` at a time when the connection was in the mode that the loop runs in.
     /// - Returns: False also if the connection is in no mode.
     private func isInRunningMode(since version: Int) -> Bool {
         if places.version == version { return !places.isEmpty }
@@ -245,7 +249,9 @@ extension Connection: StreamMember {
 
     // MARK: - Calling
 
-    /// Calls a handler, and records the call, so that no other handler of the connection is called until the handler has returned.
+    /// Calls a handler, and marks the connection as busy during the call.
+    ///
+    /// No other handler of the connection is called until this one has returned.
     func call(_ body: () -> Void) {
         guard let streams else { return }
         state.machine.beginCall()

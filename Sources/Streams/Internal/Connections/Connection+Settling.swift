@@ -1,9 +1,12 @@
 internal import RunLoops
 
-// The steps of the `ConnectionMachine`, applied to the socket and the handlers.
+// This file takes the steps that the `ConnectionMachine` returns: it acts on the socket, and calls the handlers.
 
 extension Connection {
-    /// Sends unsent bytes, takes the steps of the ``ConnectionMachine``, and updates the watched readiness and the timer.
+    /// Does everything that is due after an event of the connection.
+    ///
+    /// The method sends unsent bytes, takes the steps that the ``ConnectionMachine`` returns, such as calling handlers, and updates
+    /// the watched readiness and the timer.
     ///
     /// - Returns: True if a handler was called.
     func settle(_ start: Moment) -> Bool {
@@ -15,8 +18,8 @@ extension Connection {
             switch step {
             case .endOutput:
                 state.socket.endOutput()
-                // A filter can now hold a notice for the peer that the stream has ended, such as close_notify of TLS. This sends
-                // that notice.
+                // A filter may now hold a notice for the peer that the stream has ended, such as close_notify of TLS. This call
+                // sends that notice.
                 send(now)
             case .close: closeSocket()
             case .call(let notice):
@@ -82,7 +85,7 @@ extension Connection {
         }
     }
 
-    /// Sends as many bytes as the kernel accepts, without waiting for the end of the pass.
+    /// Sends as many unsent bytes as the kernel accepts, without waiting for the end of the pass.
     func sendNow() { send(.now()) }
 
     func closeSocket() {
@@ -107,7 +110,7 @@ extension Connection {
         var interest = EpollSet.Interest(rawValue: 0)
         if state.wantsInput(hasReceiver: hasReceiver) {
             interest.formUnion(.reading)
-            // The kernel does not report bytes that a filter holds.
+            // The kernel does not report bytes that a filter holds, so the connection asks to be served.
             if state.socket.holdsInput { places.askToBeServed() }
         } else if !state.machine.isConnected {
             // The connection waits for the peer's part of the opening exchange.

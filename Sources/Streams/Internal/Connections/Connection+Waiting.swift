@@ -3,15 +3,17 @@ internal import RunLoops
 // Tasks that await an event of a connection. These tasks run on the thread of the connection's loop. Each time that such a task is
 // woken, it checks its condition again.
 
-/// The state of a task that reads from a connection.
+/// The receiver of a connection whose bytes a task reads.
 ///
 /// > Thread safety: the loop's own thread only.
 final class FrameReader {
     /// The scanner that cuts the input into frames; nil for pieces as they arrive.
     var scanner: FrameScanner?
-    /// The task that waits for input.
+    /// The one-shot that wakes the task; nil if the task is not waiting for input.
     var waiting: OneShot<WakeUp>?
-    /// True if the peer has ended its stream; the connection records the end when all frames before it have been taken.
+    /// True if the peer has ended its stream.
+    ///
+    /// The connection records the end only when the task has taken all frames before it.
     var hasSeenEnd = false
 
     /// The number of stored bytes below which the connection receives even if no task is waiting.
@@ -19,20 +21,20 @@ final class FrameReader {
 
     init(_ scanner: FrameScanner?) { self.scanner = scanner }
 
-    /// True if the connection should receive more than the bytes that are stored.
+    /// True if the connection should receive more bytes, given the number of bytes that are stored.
     func wantsInput(stored: Int) -> Bool {
         !hasSeenEnd && (stored < FrameReader.readAhead || waiting?.isDecided == false)
     }
 }
 
-/// The event that ends the wait of a task.
+/// The reason that a task's wait is over.
 enum WakeUp: Sendable {
     case something
     case cancelled
 }
 
 extension Connection {
-    /// Creates a reader for a task, and makes the reader the connection's receiver, which replaces the previous receiver.
+    /// Creates a reader for a task, and makes it the receiver of the connection in place of the previous receiver.
     func reader(_ scanner: FrameScanner?) -> FrameReader {
         requireOwnThread("Connection.frames")
         let reader = FrameReader(scanner)
@@ -41,7 +43,7 @@ extension Connection {
         handlers.receiver = .task(reader)
         state.receiverVersion &+= 1
         state.scanner = nil
-        // The task sees the end of the input after the last frame, and closes the connection itself.
+        // After the last frame, the task gets the end of the input, and closes the connection itself.
         state.machine.handlesInputEnd = true
         settleLater()
         return reader
@@ -63,8 +65,8 @@ extension Connection {
         if frame == nil && reader.hasSeenEnd && isOpen {
             state.machine.didEndInput(isComplete: state.input.isEmpty)
         }
-        // This has two reasons: if fewer bytes are stored now, the connection can receive again; if the connection has ended now,
-        // its handler of the end must be called.
+        // If fewer bytes are stored now, the connection can receive again. If the connection has ended now, its handler of the end
+        // must be called. `settle` does both.
         settleLater()
         return frame
     }
@@ -101,7 +103,7 @@ extension Connection {
         unsafe bytes.withUnsafeBytes { unsafe Array($0) }
     }
 
-    /// Registers a task that waits for input, and lets the connection receive for it.
+    /// Registers a task that waits for input, and lets the connection receive bytes for the task.
     func await(_ reader: FrameReader, _ task: OneShot<WakeUp>) {
         if reader.waiting != nil {
             misuse("Connection.frames: two tasks await frames of the \(self); let one task iterate over them")
@@ -122,11 +124,11 @@ extension Connection {
         ) { begin(task) }
         if case .task(let reader) = handlers.receiver, reader.waiting === task { reader.waiting = nil }
         waitingTasks.removeAll { $0 === task }
-        // This also covers a task that was cancelled before the wait. In that case, `begin` was not called.
+        // The result is also `cancelled` if the task was cancelled before the wait. In that case, `begin` was not called.
         if case .cancelled = news { end(.cancelled) }
     }
 
-    /// Suspends the task until a condition holds.
+    /// Suspends the task until a condition on the connection holds.
     ///
     /// - Throws: `ConnectionEndedError` if the connection ends before that.
     nonisolated(nonsending) func wait(
@@ -140,7 +142,7 @@ extension Connection {
         }
     }
 
-    /// Wakes all tasks that await the connection, so that they check their conditions again.
+    /// Wakes all tasks that await something of the connection, so that they check their conditions again.
     func wakeTasks() {
         for task in waitingTasks { task.decide(.something) }
         if case .task(let reader) = handlers.receiver { reader.waiting?.decide(.something) }

@@ -1,26 +1,28 @@
 internal import RunLoops
 
-/// The time-outs of a connection, as a value without a clock and without a timer.
+/// The deadlines of a connection, computed from its time-outs.
 ///
-/// Activity changes only a stored moment. The owner sets its timer for the earliest deadline that is then known. If the deadline
-/// has moved when the timer fires, the owner sets the timer again. So sending or receiving a byte never changes a timer.
+/// This value has no clock and no timer: the owner sets a timer for the earliest deadline. When a byte is sent or received, only a
+/// stored moment changes, and the timer stays as it is. If the deadline has moved when the timer fires, the owner sets the timer
+/// again.
 struct ConnectionDeadlines {
-    /// The moment from which ``Connection/Options/connectTimeout`` is counted.
+    /// The moment at which the connection was first added to a loop.
     ///
-    /// A connection makes a new ``ConnectionDeadlines`` when the connection is first added to a loop, so this is the moment of that
-    /// addition.
+    /// ``Connection/Options/connectTimeout`` is counted from this moment. The connection makes a new ``ConnectionDeadlines`` when
+    /// it is first added to a loop.
     private let start: Moment
 
     /// The moment from which ``Connection/Options/idleTimeout`` is counted.
     ///
     /// This is the last time that a byte was sent or received. Before the first byte, it is the time that the connection was made.
-    /// For a connection from an accepted or connected socket, it is instead the time that the connection was first added to a loop.
+    /// If the connection was created from an accepted or connected socket and has no filter, it is instead the time that the
+    /// connection was first added to a loop.
     private var lastActivity: Moment
 
-    /// The moment from which ``Connection/Options/writeTimeout`` is counted; nil while the write time-out is not running.
+    /// The moment from which ``Connection/Options/writeTimeout`` is counted; nil while this time-out is not running.
     ///
-    /// This is the last time that the kernel accepted some bytes and left other bytes unsent. If that has not happened since all
-    /// bytes were last sent, this is the time that the kernel first refused the unsent bytes.
+    /// While unsent bytes wait, this is the last time that the kernel accepted bytes. If the kernel has accepted none of the
+    /// waiting bytes, this is the time that it first refused them.
     private var lastProgress: Moment?
 
     /// The moment at which the connection began to wait for the peer to close its side.
@@ -42,24 +44,24 @@ struct ConnectionDeadlines {
         lastProgress = hasUnsent ? now : nil
     }
 
-    /// Records that the kernel accepts no more bytes for now.
+    /// Records that the kernel has refused unsent bytes for now.
     mutating func isBlocked(at now: Moment) { if lastProgress == nil { lastProgress = now } }
 
     mutating func lingers(at now: Moment) { if lingersSince == nil { lingersSince = now } }
 
-    /// The cause of a deadline that ``next(_:_:)`` returns.
+    /// The cause of a deadline.
     enum Cause: Hashable {
         case timeout(Connection.Timeout)
         /// The peer has not closed its side within ``Connection/Options/lingerTimeout``.
         case linger
     }
 
-    /// Finds the earliest deadline.
+    /// Returns the connection's earliest deadline.
     ///
     /// - Parameters:
     ///   - machine: The state of the connection.
     ///   - options: The time-outs of the connection.
-    /// - Returns: The moment and the cause; nil if there is none.
+    /// - Returns: The moment and the cause; nil if there is no deadline.
     func next(_ machine: borrowing ConnectionMachine, _ options: Connection.Options) -> (
         moment: Moment, cause: Cause
     )? {

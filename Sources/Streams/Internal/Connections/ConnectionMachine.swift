@@ -1,18 +1,18 @@
-/// The state of a connection, as a value without a socket and without handlers.
+/// The state machine of a connection, without the socket and the handlers.
 ///
-/// Each event is a method. After each event, the owner takes the steps that ``nextStep(hasUnsent:)`` returns, one by one, until
-/// that method returns nil. While a handler is being called, the method returns no step that calls another handler. So a handler
-/// may do anything to its connection: the calls that result are made when the handler has returned.
+/// The owner calls a method for each event. After each event, it takes the steps that ``nextStep(hasUnsent:)`` returns, one by one,
+/// until that method returns nil. While a handler is being called, the method returns no step that calls another handler. So a
+/// handler may do anything to its connection: the handlers for the resulting events are called when it has returned.
 struct ConnectionMachine: Hashable {
-    /// One direction of the connection, as this side sees it.
+    /// The state of one direction of the connection, as this side sees it.
     enum Direction {
         case open
-        /// For output only: the direction ends as soon as all written bytes are sent.
+        /// The direction ends as soon as all written bytes are sent; only for output.
         case ending
         case ended
     }
 
-    /// An event that a handler is called for.
+    /// An event for which a handler is called.
     enum Notice: Hashable {
         case connected
         case inputEnded
@@ -35,14 +35,17 @@ struct ConnectionMachine: Hashable {
     private(set) var output = Direction.open
     private(set) var isPaused = false
 
-    /// The reason with which the connection ends once all bytes are sent and the peer has closed its side; nil while the connection
-    /// is not closing.
+    /// The reason with which a closing connection will end; nil while the connection is not closing.
+    ///
+    /// A closing connection ends once all bytes are sent and the peer has closed its side.
     private(set) var closing: Connection.EndReason?
 
-    /// The reason that the connection has ended with; nil while it is open.
+    /// The reason that the connection has ended; nil while it is open.
     private(set) var ended: Connection.EndReason?
 
-    /// True if the owner handles the end of the input, and ends the connection itself.
+    /// True if the connection stays open for writing when the peer has ended its stream.
+    ///
+    /// Otherwise, the connection then closes by itself, after all written bytes are sent.
     var handlesInputEnd = false
 
     private var isClosed = false
@@ -61,7 +64,9 @@ struct ConnectionMachine: Hashable {
     /// True if received bytes may be given to a handler now.
     var delivers: Bool { isConnected && closing == nil && ended == nil && !isPaused && !isCalling }
 
-    /// True if the connection should receive: for a handler or task, or to discard the input while the connection closes.
+    /// True if the connection should receive bytes.
+    ///
+    /// A handler or a task can get the bytes; a connection that is closing discards them.
     func wantsInput(hasReceiver: Bool) -> Bool {
         guard isConnected, input == .open, ended == nil else { return false }
         return closing != nil || !isPaused && hasReceiver
@@ -73,10 +78,10 @@ struct ConnectionMachine: Hashable {
     /// True if all bytes are sent, and the connection waits for the peer to close its side.
     var isLingering: Bool { closing != nil && output == .ended && ended == nil }
 
-    /// True if the connection has ended because one of the two sides asked for that, not because of a failure or a limit.
+    /// True if the connection has ended because one side ended it, not because of a failure or a limit.
     var hasEndedInOrder: Bool { ended == .closed || ended == .peerClosed }
 
-    /// True if the last step has been returned; no handler is called after that.
+    /// True if ``nextStep(hasUnsent:)`` has returned the last step, after which no handler is called.
     var isOver: Bool { hasToldEnd }
 
     // MARK: - Events
@@ -89,7 +94,7 @@ struct ConnectionMachine: Hashable {
 
     /// Records that the peer has ended its stream.
     ///
-    /// - Parameter isComplete: False if bytes are left that no handler has consumed.
+    /// - Parameter isComplete: False if the handler or the task has left bytes unconsumed.
     mutating func didEndInput(isComplete: Bool) {
         guard ended == nil, input != .ended else { return }
         input = .ended
@@ -103,10 +108,11 @@ struct ConnectionMachine: Hashable {
         }
     }
 
-    /// Records that receiving has failed.
+    /// Records an error of receiving, which ends the connection.
     ///
-    /// While the connection is closing, a TLS peer that closes its socket without a notice (close_notify) causes no failure,
-    /// because many peers do not answer the notice that this side sends.
+    /// There is one exception: while the connection is closing, a TLS peer may close its socket without the closing notice
+    /// (close_notify). That counts as the end of the peer's stream, because many peers do not answer the notice that this side
+    /// sends.
     mutating func didFailInput(_ reason: Connection.EndReason) {
         if closing != nil, case .tls(let error) = reason, error.cause == .truncated {
             didEndInput(isComplete: true)
@@ -121,7 +127,7 @@ struct ConnectionMachine: Hashable {
     /// Ends the stream to the peer after all written bytes are sent; the connection still receives.
     mutating func endOutput() { if output == .open { output = .ending } }
 
-    /// Ends the connection after all written bytes are sent and the peer has closed its side.
+    /// Begins to close the connection, which ends once all written bytes are sent and the peer has closed its side.
     mutating func close(afterWriting reason: Connection.EndReason) {
         if ended != nil || closing != nil { return }
         closing = reason
@@ -160,8 +166,8 @@ struct ConnectionMachine: Hashable {
                 output = .ended
                 return .endOutput
             }
-            // Handlers are called for all earlier events before the connection ends, because a handler can still write, or close
-            // the connection in another way.
+            // The handlers for all earlier events are called before the connection ends, because a handler may still write, or
+            // close the connection in another way.
             if let notice = nextNotice() { return .call(notice) }
             if output == .ended && input == .ended && !hasNotices && !hasUnsent {
                 end(closing ?? .peerClosed)

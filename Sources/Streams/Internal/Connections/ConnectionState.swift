@@ -12,17 +12,18 @@ struct ConnectionState: ~Copyable {
     /// The scanner that cuts the input into frames for a handler; nil if there is no handler of frames.
     var scanner: FrameScanner?
 
-    /// True if the kernel accepted no more bytes at the last attempt.
+    /// True if the kernel accepted no more bytes at the last attempt to send.
     ///
-    /// The kernel reports when it accepts bytes again.
+    /// The kernel reports the socket as writable when it accepts bytes again.
     var isBlocked = false
     /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
     var isAboveMark = false
-    /// True if the connection has asked to be served, and its turn came while one of its own handlers ran the loop.
+    /// True if the loop served the connection, at the connection's own request, inside one of the connection's handlers.
     ///
-    /// The connection could do nothing during that run, so it asks again once the handler has returned.
+    /// This happens if the handler runs the loop. The connection can do nothing at that time, so it asks to be served again once
+    /// the handler has returned.
     var wasAsked = false
-    /// The number of times that the receiver was set.
+    /// The number of times that the connection's receiver was set.
     var receiverVersion = 0
     /// True while the connection is in the list of connections to be settled at the end of the pass.
     var isUnsettled = false
@@ -30,7 +31,7 @@ struct ConnectionState: ~Copyable {
     var handlers = Connection.Handlers()
     var places = MemberPlaces(.reading)
 
-    /// The moment that the connection's timer is set for.
+    /// The moment at which the connection's timer fires; `never` if the timer is not set.
     var timerMoment = Moment.never
 
     var received = 0
@@ -42,12 +43,12 @@ struct ConnectionState: ~Copyable {
         self.socket = socket
     }
 
-    // The machine is accessed through these members where the compiler would otherwise copy it.
+    // These members access the machine without a copy, which the compiler would otherwise make.
 
     /// Returns the machine's next step, and records that it is taken.
     mutating func nextStep() -> ConnectionMachine.Step? { machine.nextStep(hasUnsent: hasUnsent) }
 
-    /// True if bytes should be received.
+    /// True if the connection should receive bytes.
     func wantsInput(hasReceiver: Bool) -> Bool { machine.wantsInput(hasReceiver: hasReceiver) }
 
     /// True if all bytes are sent, and the connection waits for the peer to close its side.

@@ -1,53 +1,58 @@
-/// A layer between the bytes of a connection and those of its socket, such as TLS.
+/// A layer that transforms the bytes between a connection and its socket, such as TLS.
 ///
-/// Modules above this one conform to this protocol. The connection calls the filter as it would call the kernel: no call waits, and
-/// the filter never calls the connection. The connection owns the socket, and watches it.
+/// Types in other modules of the package conform to this protocol. The connection calls the filter as it would call the kernel: no
+/// call waits, and the filter never calls the connection. The connection owns the socket, and watches it.
 ///
 /// > Thread safety: the thread of the connection only.
 package protocol StreamFilter: AnyObject {
-    /// Called once, with the connected, non-blocking socket.
+    /// Gives the filter the connected, non-blocking socket; called once.
     func begin(on descriptor: CInt)
 
-    /// Continues the opening exchange with the peer, such as a hand-shake, which precedes the connection's bytes.
+    /// Begins or continues the opening exchange with the peer, such as a hand-shake.
+    ///
+    /// The exchange precedes the connection's bytes.
     func open() -> StreamOpening
 
     /// Receives bytes for the connection.
     ///
-    /// Fills the buffer as far as the received bytes allow.
+    /// The method fills as much of the buffer as the received bytes allow.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> StreamReceipt
 
-    /// True if ``receive(into:)`` has more bytes to return, even if none have arrived in the kernel.
+    /// True if the filter holds bytes that ``receive(into:)`` can return without new bytes from the kernel.
     var holdsInput: Bool { get }
 
-    /// Takes bytes of the connection for sending.
+    /// Takes bytes that the connection wants to send.
     ///
-    /// - Returns: The number of bytes taken. It is smaller than the number given if enough bytes already wait for ``flush()``.
+    /// - Returns: The number of bytes taken. It is smaller than the number of bytes passed if enough bytes already wait for
+    ///   ``flush()``.
     func take(_ bytes: UnsafeRawBufferPointer) -> Int
 
-    /// True if bytes wait for ``flush()``.
+    /// True if bytes that were taken wait for ``flush()``.
     var holdsOutput: Bool { get }
 
-    /// Offers the waiting bytes to the kernel.
+    /// Sends the waiting bytes, as many as the kernel accepts.
     func flush() -> StreamSending
 
-    /// Ends the stream to the peer, after the waiting bytes.
+    /// Ends the stream to the peer once the waiting bytes are sent.
     func endOutput()
 
-    /// Called once, before the socket is closed.
+    /// Ends the filter's work, before the socket is closed; called once.
     ///
-    /// - Parameter isComplete: True if the peer is to treat the bytes that it has received as the complete stream.
+    /// - Parameter isComplete: True if the peer should treat the bytes that it has received as the complete stream.
     func close(isComplete: Bool)
 }
 
 /// The state of the opening exchange, which precedes a connection's bytes.
 package enum StreamOpening {
     case opened
-    /// The exchange continues when the socket is readable; if `isBlocked` is true, also when it is writable.
+    /// The exchange is not complete.
+    ///
+    /// It continues when the socket is readable; if `isBlocked` is true, also when it is writable.
     case waits(isBlocked: Bool)
     case failed(Connection.EndReason)
 }
 
-/// The result of receiving.
+/// The result of a call that receives bytes.
 package enum StreamReceipt {
     case bytes(Int)
     /// The peer has ended its stream.
@@ -57,7 +62,7 @@ package enum StreamReceipt {
     case failed(Connection.EndReason)
 }
 
-/// The result of sending.
+/// The result of a call that sends bytes.
 package enum StreamSending {
     /// The kernel or the filter has accepted this number of the connection's bytes, and may accept more.
     case bytes(Int)

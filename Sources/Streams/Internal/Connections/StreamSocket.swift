@@ -2,16 +2,17 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// The owner of at most one socket: a connected, non-blocking stream socket.
+/// The socket of a connection, or the place for it before the connection is made and after it has ended.
 ///
-/// If there is a filter, the connection receives and sends its bytes through the filter.
+/// The socket is a connected, non-blocking stream socket. If there is a filter, the connection receives and sends its bytes through
+/// the filter.
 struct StreamSocket: ~Copyable {
     private var owned: OwnedDescriptor?
 
     /// The layer between the connection and the socket; nil if the connection's bytes are those of the socket.
     private(set) var filter: (any StreamFilter)?
 
-    /// True if the closing of the socket resets the connection.
+    /// True if closing the socket resets the connection.
     private var isReset = false
 
     /// The descriptor of the socket; -1 if there is none.
@@ -40,12 +41,12 @@ struct StreamSocket: ~Copyable {
         }
         var length: UInt32 = 0
         var peer = [UInt8](repeating: 0, count: runloops_address_capacity)
-        // Safe: C fills our own values.
+        // Safe: the C function only writes to local variables.
         _ = try systemCall("getpeername") { unsafe runloops_peer_address(number, &peer, &length) }
         self.init(connected: socket)
     }
 
-    /// Takes over a socket that has been connected meanwhile.
+    /// Takes over the socket of a connection that has just been made.
     mutating func connect(_ socket: consuming OwnedDescriptor) {
         descriptor = socket.descriptor
         owned = consume socket
@@ -67,7 +68,7 @@ struct StreamSocket: ~Copyable {
         descriptor = -1
     }
 
-    /// True if the filter holds input that the kernel no longer reports.
+    /// True if the filter holds received bytes, which the kernel no longer reports.
     var holdsInput: Bool { filter?.holdsInput ?? false }
 
     /// True if the filter holds bytes that the kernel has not accepted.
@@ -75,10 +76,10 @@ struct StreamSocket: ~Copyable {
 
     /// Receives bytes, without waiting.
     func receive(into buffer: inout [UInt8]) -> StreamReceipt {
-        // Safe: the filter writes into our own buffer, at most as many bytes as it has room for.
+        // Safe: the filter writes at most as many bytes into `buffer` as it has room for.
         if let filter { return unsafe buffer.withUnsafeMutableBytes { unsafe filter.receive(into: $0) } }
         var code: CInt = 0
-        // Safe: the kernel writes into our own buffer, at most as many bytes as it has room for.
+        // Safe: the kernel writes at most as many bytes into `buffer` as it has room for.
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
             let received = unsafe runloops_receive_bytes(descriptor, bytes.baseAddress, bytes.count)
             code = errno
@@ -97,7 +98,7 @@ struct StreamSocket: ~Copyable {
         if let filter { return send(&queue, through: filter) }
         var code: CInt = 0
         let result = unsafe queue.send { parts, count in
-            // Safe: the parts live until this returns.
+            // Safe: the parts stay valid during the call.
             let sent = unsafe runloops_send_parts(descriptor, parts, count)
             code = errno
             return sent
@@ -112,7 +113,7 @@ struct StreamSocket: ~Copyable {
             let result = unsafe queue.send { parts, count in
                 var sum = 0
                 for index in 0..<Int(count) {
-                    // Safe: the parts live until this returns.
+                    // Safe: the parts stay valid during the call.
                     let part = unsafe UnsafeRawBufferPointer(
                         start: parts[index].bytes, count: parts[index].count)
                     let accepted = unsafe filter.take(part)
@@ -136,22 +137,23 @@ struct StreamSocket: ~Copyable {
 
     /// Ends the stream to the peer.
     ///
-    /// An error is ignored: it means that the connection has ended, and the next call of ``receive(into:)`` returns the reason.
+    /// An error is ignored, because it means that the connection has ended, and the next call of ``receive(into:)`` returns the
+    /// reason.
     func endOutput() {
         if let filter { return filter.endOutput() }
         _ = runloops_end_sending(descriptor)
     }
 
-    /// Sets the socket so that closing it later resets the connection.
+    /// Makes a later close of the socket reset the connection.
     mutating func resetWhenClosed() {
         isReset = true
         if descriptor >= 0 { runloops_reset_when_closed(descriptor) }
     }
 
-    /// The address of this end; nil if there is none.
+    /// The address of this end; nil if there is no socket.
     var localAddress: SocketAddress? { unsafe address(runloops_own_address) }
 
-    /// The address of the peer; nil if the connection has ended.
+    /// The address of the peer; nil if there is no socket or the connection has ended.
     var peerAddress: SocketAddress? { unsafe address(runloops_peer_address) }
 
     private func address(
@@ -159,7 +161,7 @@ struct StreamSocket: ~Copyable {
     ) -> SocketAddress? {
         let bytes = unsafe SocketAddress.filled { address in
             var length: UInt32 = 0
-            // Safe: C fills our own values.
+            // Safe: the C function only writes to local variables.
             return unsafe get(descriptor, address, &length) == 0 ? length : 0
         }
         return bytes.map { SocketAddress(kernel: $0) }

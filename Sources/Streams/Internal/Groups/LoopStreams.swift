@@ -1,7 +1,9 @@
 internal import RunLoops
 
-/// The streams of one loop: a group for each mode in use, the work that waits for the end of the pass, and a buffer that all
-/// connections read into.
+/// The registry of a loop's connections and listeners.
+///
+/// It holds a group for each mode in use, the connections that wait for the end of the pass, and a buffer that all connections read
+/// into.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopStreams {
@@ -12,15 +14,17 @@ final class LoopStreams {
 
     private let state = ExclusivityUnchecked(State())
 
-    /// The values that change as connections are served, stored without exclusivity checks.
+    /// The values that change often while connections are served.
+    ///
+    /// They are stored without exclusivity checks.
     private struct State {
-        /// The connections that have something to do at the end of the pass.
+        /// The connections for which ``Connection/settle(_:)`` will be called at the end of the pass.
         var unsettled: [Connection] = []
 
         /// The moment at which the clock was last read; the clock is read again after each call of a handler.
         var now = Moment.now()
 
-        /// The buffer that connections read into; nil before the first read, and while a connection uses it.
+        /// The buffer that connections read into; nil before the first read, and while a connection is reading.
         var buffer: [UInt8]?
     }
 
@@ -32,7 +36,7 @@ final class LoopStreams {
     /// True once the loop has begun to end.
     private(set) var hasEnded = false
 
-    /// The maximum number of bytes of one read.
+    /// The maximum number of bytes that a connection reads in one system call.
     static let bufferSize = 65_536
 
     private init(_ loop: RunLoop) {
@@ -41,14 +45,14 @@ final class LoopStreams {
         loop.addPassEndWork(self)
     }
 
-    /// Returns the streams of a loop; the loop must be that of the calling thread.
+    /// Returns the registry of a loop, which must be the loop of the calling thread.
     static func of(_ loop: RunLoop) -> LoopStreams {
         loop.companion(ObjectIdentifier(LoopStreams.self)) { LoopStreams(loop) }
     }
 
     // MARK: - Groups
 
-    /// Returns the group of a mode, and creates it if the mode has none.
+    /// Returns the group of a mode; creates the group if the mode has none.
     ///
     /// - Throws: `SystemError` if the process may open no more descriptors.
     func group(for mode: RunLoop.Mode, _ origin: SourceLocation) throws(SystemError) -> StreamGroup {
@@ -58,10 +62,10 @@ final class LoopStreams {
         return group
     }
 
-    /// The group of a mode, if it has one.
+    /// Returns the group of a mode; nil if the mode has none.
     func knownGroup(for mode: RunLoop.Mode) -> StreamGroup? { groups[mode] }
 
-    /// Releases a group that has lost its last member.
+    /// Releases a group, because its last member has left.
     func forget(_ group: StreamGroup) { if groups[group.mode] === group { groups[group.mode] = nil } }
 
     // MARK: - Listeners
@@ -71,7 +75,9 @@ final class LoopStreams {
         fullListeners[ObjectIdentifier(listener)] = WeakListener(listener: listener)
     }
 
-    /// Lets a listener accept again because one of its connections has ended; does nothing if the listener was destroyed.
+    /// Lets a listener accept again, because one of its connections has ended.
+    ///
+    /// If the listener was destroyed, the method does nothing.
     func listenerHasRoom(_ id: ObjectIdentifier) {
         guard let known = fullListeners.removeValue(forKey: id) else { return }
         known.listener?.hasRoom()
@@ -82,14 +88,14 @@ final class LoopStreams {
     /// The moment at which the clock was last read; the clock is read again after each call of a handler.
     var now: Moment { state.value.now }
 
-    /// Reads the clock.
+    /// Reads the clock, and stores the result in ``now``.
     func updateTime() { state.value.now = .now() }
 
-    /// Calls a handler, and reads the clock again.
+    /// Calls a handler, and then reads the clock again.
     ///
     /// - Parameters:
-    ///   - origin: The place in the program where the handler's owner was made.
-    ///   - handler: The call.
+    ///   - origin: The source location where the connection or listener was created.
+    ///   - handler: A closure that calls the handler.
     func callHandler(_ origin: SourceLocation, _ handler: () -> Void) {
         handlers.call(origin, handler)
         updateTime()
@@ -99,7 +105,7 @@ final class LoopStreams {
 
     /// Calls a function with the buffer that connections read into.
     ///
-    /// If a handler that is called with these bytes runs the loop, connections read into another buffer during that run.
+    /// The function may call handlers. If a handler runs the loop, connections read into another buffer during that run.
     func withBuffer<Result>(_ body: (inout [UInt8]) -> Result) -> Result {
         var taken = state.value.buffer.take() ?? [UInt8](repeating: 0, count: LoopStreams.bufferSize)
         defer { state.value.buffer = taken }
@@ -108,13 +114,13 @@ final class LoopStreams {
 
     // MARK: - The end of the pass
 
-    /// Schedules a connection to be settled at the end of the pass.
+    /// Schedules a call of ``Connection/settle(_:)`` for the end of the pass.
     func settleLater(_ connection: Connection) { state.value.unsettled.append(connection) }
 
-    /// Records that a connection has settled before the end of the pass.
+    /// Records that ``Connection/settle(_:)`` was called for a connection before the end of the pass.
     ///
-    /// Usually the connection's handler has scheduled the connection just before, so the connection is the last in the list. It is
-    /// then removed from the list, and leaves no work for the end of the pass.
+    /// Usually, the connection's own handler has scheduled the connection just before, so the connection is the last one in the
+    /// list. It is then removed from the list. Otherwise, the connection stays in the list, and is skipped at the end of the pass.
     func didSettle(_ connection: Connection) {
         if state.value.unsettled.last === connection { state.value.unsettled.removeLast() }
     }
@@ -128,7 +134,7 @@ extension LoopStreams: DeferredWork {
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
         if state.value.unsettled.isEmpty { return }
-        // Settling a connection can schedule other connections. The next call of this method settles those.
+        // When a connection is settled, other connections can be scheduled. The next call of this method settles those.
         var taken: [Connection] = []
         swap(&taken, &state.value.unsettled)
         updateTime()

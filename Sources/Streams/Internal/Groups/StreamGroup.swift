@@ -1,10 +1,10 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The connections and listeners of one mode of a loop, in an epoll set that the loop watches as one descriptor.
+/// The connections and listeners of one mode of a loop, in an epoll set of their own.
 ///
-/// So a change of the loop's mode costs the same for any number of connections, and a report carries the kernel's readiness
-/// bits unchanged.
+/// The loop watches the epoll set as one descriptor. So a change of the loop's mode costs the same for any number of connections. A
+/// report carries the kernel's readiness bits unchanged.
 ///
 /// > Thread safety: the loop's own thread only.
 final class StreamGroup {
@@ -15,11 +15,11 @@ final class StreamGroup {
 
     private struct Slot {
         var member: (any StreamMember)?
-        /// The number of earlier members in the slot.
+        /// The number of members that used this slot before.
         ///
-        /// The token of a member contains this number, so a report for an earlier member does not reach the present one.
+        /// The token of a member contains this number, so a report for an earlier member does not reach the current member.
         var generation: UInt32 = 0
-        /// True while the member is in the queue of members to be served without a report.
+        /// True while the member is in the queue `asking`, which the group serves without a report from the kernel.
         var isAsking = false
     }
 
@@ -28,7 +28,7 @@ final class StreamGroup {
         var freeSlots: [Int] = []
         /// The kernel's reports that have not been served yet.
         var reports = Deque<EpollSet.Report>()
-        /// The tokens of the members that have asked to be served.
+        /// The tokens of the members that have asked to be served without a report from the kernel.
         var asking = Deque<UInt64>()
     }
 
@@ -48,7 +48,7 @@ final class StreamGroup {
 
     // MARK: - The member's side
 
-    /// Adds a member.
+    /// Adds a member to the group.
     ///
     /// - Returns: The member's slot.
     /// - Throws: `SystemError` if the kernel cannot watch the descriptor. The group is then not changed.
@@ -75,17 +75,18 @@ final class StreamGroup {
         return slot
     }
 
-    /// Removes a member, before its descriptor is closed.
+    /// Removes a member from the group; call this before the member's descriptor is closed.
     func remove(_ slot: Int, _ descriptor: CInt) {
         set.remove(descriptor)
-        // The member is released last: the handlers of a connection may own objects whose destruction calls back into this group.
+        // The member is released last, because the handlers of a connection may own objects whose destruction calls back into this
+        // group.
         let removed = lists.value.slots[slot].member
         defer { withExtendedLifetime(removed) {} }
         lists.value.slots[slot].member = nil
         lists.value.slots[slot].isAsking = false
         lists.value.freeSlots.append(slot)
         if count > 0 { return }
-        // The last member has left, so the group no longer keeps its mode alive.
+        // The last member has left. So the group leaves its mode, which it no longer keeps alive.
         lists.value.slots = []
         lists.value.freeSlots = []
         lists.value.reports.removeAll()
@@ -145,14 +146,14 @@ extension StreamGroup: InputServer {
     }
 
     func didLeaveLoop() {
-        // If a group still has members when it leaves the loop, the reason is that the loop's thread is ending.
+        // A group that still has members leaves the loop only because the loop's thread is ending.
         let members = lists.value.slots.compactMap { $0.member }
         lists.value.slots = []
         lists.value.freeSlots = []
         lists.value.reports.removeAll()
         lists.value.asking.removeAll()
         streams.forget(self)
-        // Clears the places of all members first, because a handler of one member may close another.
+        // The places of all members are cleared first, because a handler of one member may close another member.
         for member in members { member.places.forget() }
         for member in members { member.loopEnds() }
     }

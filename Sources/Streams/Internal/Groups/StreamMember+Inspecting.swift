@@ -33,7 +33,8 @@ extension ConnectionAttempt {
 extension StreamGroup {
     /// The descriptions of the members, as an inspector shows them.
     ///
-    /// Members of one kind that were made at the same place in the program share a description, which has the sums of their counts.
+    /// Members of the same kind that were created at the same source location are combined into one description, with the sums of
+    /// their counts.
     var parts: [InspectedPart] {
         var sums: [String: InspectedPart] = [:]
         var order: [String] = []

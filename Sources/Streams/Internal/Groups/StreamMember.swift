@@ -1,17 +1,17 @@
 internal import RunLoops
 
-/// An object with a descriptor that a loop's groups watch: a connection, a listener or an attempt to connect.
+/// An object with a descriptor that a ``StreamGroup`` watches: a connection, a listener or an attempt to connect.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol StreamMember: AnyObject {
-    /// The places of the member in the groups of its modes.
+    /// The groups that the member is in, and its slot in each group.
     var places: MemberPlaces { get set }
 
-    /// Called when the kernel has reported the descriptor, or the member has asked to be served.
+    /// Called when the kernel has reported that the descriptor is ready, or when the member has asked to be served.
     ///
     /// - Parameters:
-    ///   - readiness: The kernel's own bits; empty if the member has asked.
-    ///   - loop: The streams of the loop.
+    ///   - readiness: The readiness bits of the kernel; empty if the member has asked.
+    ///   - loop: The registry of the loop's connections and listeners.
     /// - Returns: True if a handler was called.
     func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool
 
@@ -22,9 +22,9 @@ protocol StreamMember: AnyObject {
     var part: InspectedPart { get }
 }
 
-/// The places of a member in the groups of its modes, one for each mode.
+/// The groups that a member is in, one for each of its modes, and its slot in each group.
 struct MemberPlaces {
-    /// A place in one group.
+    /// A group and the member's slot in it.
     struct Place {
         let group: StreamGroup
         let slot: Int
@@ -32,19 +32,19 @@ struct MemberPlaces {
 
     private(set) var list: [Place] = [] { didSet { version &+= 1 } }
 
-    /// The readiness that the groups watch for.
+    /// The kinds of readiness that the groups watch for.
     private(set) var interest: EpollSet.Interest
 
     init(_ interest: EpollSet.Interest) { self.interest = interest }
 
     var isEmpty: Bool { list.isEmpty }
 
-    /// The number of times that the list has changed.
+    /// The number of times that ``list`` has changed.
     private(set) var version = 0
 
     func contains(_ group: StreamGroup) -> Bool { list.contains { $0.group === group } }
 
-    /// Adds a member to a group, unless it is there already.
+    /// Adds the member to a group, unless the member is in the group already.
     ///
     /// - Throws: `SystemError` if the kernel cannot watch the descriptor. The places are then not changed.
     mutating func join(
@@ -69,13 +69,13 @@ struct MemberPlaces {
     /// Clears the list of places, because the groups have ended.
     mutating func forget() { list = [] }
 
-    /// Changes the readiness that the kernel watches the descriptor for.
+    /// Changes the kinds of readiness for which the groups watch the descriptor.
     mutating func watch(for interest: EpollSet.Interest, _ descriptor: CInt) {
         if interest == self.interest { return }
         self.interest = interest
         for place in list { place.group.change(place.slot, descriptor, interest) }
     }
 
-    /// Schedules the member to be served by its groups without a report from the kernel.
+    /// Schedules the member to be served by its groups even though the kernel has reported nothing.
     func askToBeServed() { for place in list { place.group.serveAgain(place.slot) } }
 }
