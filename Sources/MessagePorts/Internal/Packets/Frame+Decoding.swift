@@ -3,11 +3,11 @@ extension Frame {
     enum Fault: Error, Hashable, Sendable {
         /// The packet is shorter than a head.
         case tooShort(length: Int)
-        /// The packet does not begin with ``mark``, the two bytes that begin every packet of a port.
+        /// The packet does not begin with ``Frame/mark``, the two bytes that begin every packet of a port.
         case foreign(mark: UInt16)
         /// The packet is of another version of the protocol.
         case unknownVersion(UInt8)
-        /// The packet's kind is not one of ``Kind``.
+        /// The packet's kind is not one of ``Frame/Kind``.
         case unknownKind(UInt8)
         /// A flag is set, although no flags are defined.
         case unknownFlags(UInt16)
