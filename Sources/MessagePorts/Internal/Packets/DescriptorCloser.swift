@@ -31,7 +31,8 @@ enum DescriptorCloser {
 
     /// Descriptors that were discarded together, such as those of one message.
     ///
-    /// One thread closes them one after another. So a descriptor that is slow to close first delays the others of its own batch.
+    /// One thread closes them one after another. So if one descriptor is slow to close, the rest of its batch waits, but other
+    /// threads can close other batches.
     private struct Batch: Sendable {
         let numbers: [CInt]
         let quota: DescriptorQuota

@@ -109,8 +109,8 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next reply may carry.
     ///
-    /// Only descriptors that are being closed reduce this number. The program has asked for the replies, so descriptors that it
-    /// keeps in them do not.
+    /// Only descriptors that are being closed reduce this number. Descriptors that the program keeps from earlier replies do not,
+    /// because the program has asked for them.
     func allowanceOfReply(limit: Int) -> Allowance {
         let closing = DescriptorQuota.process.closing
         if closing == 0, DescriptorHeadroom.isAmple { return .any }
