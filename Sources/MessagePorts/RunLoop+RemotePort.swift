@@ -5,7 +5,8 @@ public import RunLoops
 extension RunLoop {
     /// Adds a remote port to a mode of this loop, with a handler for the messages that the other end sends to the remote port.
     ///
-    /// While the loop runs in one of the port's modes, it connects, reads messages and replies, and calls the port's handlers.
+    /// While the loop runs in one of the port's modes, the loop connects the port, reads messages and replies, and calls the port's
+    /// handlers.
     /// Until then, messages wait in the kernel and at the other end.
     ///
     /// The loop holds the port until the port is removed from its last mode, the connection ends, or the loop ends. If the port was

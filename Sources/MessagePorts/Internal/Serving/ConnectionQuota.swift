@@ -1,7 +1,7 @@
 /// The counts of a port's connections, for each process and for each user.
 ///
-/// With these counts, no process uses up all connections of the port, and no other user than the port's own does. All processes
-/// that the kernel cannot identify to this process count as one process.
+/// With these counts, the port keeps one process, or one user other than its own, from using up all of its connections. All
+/// processes that the kernel cannot identify to this process count as one process.
 struct ConnectionQuota: Sendable {
     private struct Process: Hashable {
         let user: UInt32
