@@ -7,15 +7,17 @@ extension MessagePort {
     ///
     /// The peer must have sent a message to this port, from a ``RemotePort`` that was made with
     /// ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)``. The messages and replies of one thread
-    /// arrive in the order in which it sent them.
+    /// arrive in the order in which that thread sent them.
     ///
-    /// If the peer has no room, the port keeps the message, and sends it when the peer has made room by reading and the port's loop
-    /// runs in one of the port's modes. For each peer, the port keeps up to ``Limits/keptMessages`` and
-    /// ``Limits/keptMessageBytes``, with up to 253 descriptors. If the message would exceed a limit, this returns false and sends
-    /// nothing. The handler of ``onPeerRoom(_:)`` is called when at most half of each limit is in use. So no
-    /// peer delays the port or another peer, and the memory that one peer can make the port use is bounded.
+    /// If the peer has no room, the port keeps the message. When the peer has made room by reading, the port sends the message, as
+    /// soon as the port's loop runs in one of the port's modes. For each peer, the port keeps up to ``Limits/keptMessages``
+    /// messages and ``Limits/keptMessageBytes`` bytes, with up to 253 descriptors. So no peer delays the port or another peer, and
+    /// the memory that one peer can make the port use is bounded.
     ///
-    /// An array that the port keeps is not copied: a program that sends the same array to many peers holds it once.
+    /// If the message would exceed a limit, this returns false and sends nothing. The handler of ``onPeerRoom(_:)`` is called when
+    /// at most half of each limit is in use.
+    ///
+    /// The port does not copy an array that it keeps: a program that sends the same array to many peers holds it once.
     ///
     /// ```swift
     /// for peer in subscribers {
@@ -43,7 +45,7 @@ extension MessagePort {
 
     /// Sends the bytes of a span to a peer of the port, without ever blocking.
     ///
-    /// Otherwise the same as ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``, except that the port copies the bytes that it keeps.
+    /// This is the same as ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``, except that the port copies the bytes that it keeps.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the message.

@@ -13,8 +13,8 @@ extension MessagePort {
     public struct Limits: Hashable, Sendable {
         /// The largest number of bytes of a message.
         ///
-        /// A sender learns this limit when it connects, and refuses to send a larger message. The upper bound is the size of one
-        /// packet, some 200,000 bytes unless the system allows more.
+        /// A ``RemotePort`` learns this limit when it connects, and refuses to send a larger message. The upper bound is the size
+        /// of one packet, some 200,000 bytes unless the system allows more.
         public var body = 65_536
 
         /// The largest number of descriptors of a message, up to 253.
@@ -23,11 +23,14 @@ extension MessagePort {
         /// The number of untaken descriptors of one connection at which the port receives no more descriptors from that connection.
         ///
         /// A descriptor is taken when the program takes it out of its message. A discarded descriptor still counts as untaken until
-        /// it is closed, and its sender can have arranged that closing it is slow. At the limit, a packet that carries descriptors
-        /// waits to be read, and every later packet of its sender waits behind it. Packets without descriptors are read. A program
-        /// that keeps many messages with their descriptors raises this limit. There are further bounds for all connections of one
-        /// peer process, for all connections of one other user, and for all connections of this process together:
-        /// <doc:UntrustedPeers>.
+        /// it is closed, and its sender can have arranged that closing it is slow.
+        ///
+        /// At the limit, the port still reads packets without descriptors. A packet that carries descriptors waits to be read, and
+        /// every later packet of its sender waits behind it. A program that keeps many messages with their descriptors raises this
+        /// limit.
+        ///
+        /// There are further bounds for all connections of one peer process, for all connections of one other user, and for all
+        /// connections of this process together: <doc:UntrustedPeers>.
         public var untakenDescriptors = 64
 
         /// The largest number of open connections.
@@ -44,8 +47,7 @@ extension MessagePort {
         /// less than ``connections``, one process can have all connections.
         public var connectionsPerProcess = 64
 
-        /// The largest number of open connections that all processes of one user can have together, if that user is not the port's
-        /// user.
+        /// The largest number of open connections of all processes of one user together, for each user other than the port's.
         ///
         /// A user can have any number of processes, so only this limit leaves connections for other users. It matters to ports that
         /// admit other users.
@@ -74,7 +76,7 @@ extension MessagePort {
         /// kept, however long it is.
         public var keptMessageBytes = 1_048_576
 
-        /// Makes limits that suit most ports.
+        /// Makes the default limits, which suit most ports.
         public init() {}
 
         /// Ends the program if a limit is out of its range.

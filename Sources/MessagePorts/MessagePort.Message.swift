@@ -22,7 +22,7 @@ extension MessagePort {
     /// > Thread safety: a value that has one owner, which may pass it to any thread.
     public struct Message: ~Copyable, Sendable {
         private let packet: Packet
-        /// The connection that waits for a reply, or nil if no connection waits or the right to reply was taken.
+        /// The connection whose peer waits for a reply, or nil if no peer waits or the right to reply was taken.
         private var requester: PortConnection?
         private let pool: PacketPool
 
@@ -71,7 +71,7 @@ extension MessagePort {
         /// True if the sender waits for a reply and the right to reply was not taken.
         public var isRequest: Bool { requester != nil }
 
-        /// Reads the bytes in place.
+        /// Passes the bytes to a closure, without copying them.
         ///
         /// - Parameter body: A closure that reads the bytes.
         /// - Returns: The result of `body`.

@@ -24,7 +24,8 @@ extension MessagePort {
         /// The number of connections that were closed because the peer did not read its replies.
         public internal(set) var unreadPeers = 0
 
-        /// The number of connections that were closed because of a packet that was malformed, out of place, or beyond limits.
+        /// The number of connections that were closed because of a packet that was malformed, not allowed at that point, or beyond
+        /// the limits.
         public internal(set) var malformedPackets = 0
 
         /// The number of messages and requests that were delivered.

@@ -110,9 +110,9 @@ public final class MessagePort: Sendable {
 }
 
 extension RunLoop {
-    /// Adds a named port to a mode, with a handler for its messages.
+    /// Adds a message port to a mode of this loop, with a handler for the port's messages.
     ///
-    /// Messages that were sent earlier are delivered too. The loop holds the port until the port is removed from its last mode or
+    /// Messages that were sent earlier are delivered, too. The loop holds the port until the port is removed from its last mode or
     /// the loop ends. If the port was added to the mode before, it keeps the handler that it has there. Another mode can have
     /// another handler. A handler can run the loop, which then delivers the next messages inside the handler.
     ///
@@ -132,9 +132,9 @@ extension RunLoop {
         } catch { throw error.about(.messagePort(port.name, port.core.origin)) }
     }
 
-    /// Removes a named port from a mode.
+    /// Removes a message port from a mode of this loop.
     ///
-    /// Messages to a port that is in no mode wait in the kernel, and its senders block when the kernel has no more room.
+    /// Messages to a port that is in no mode wait in the kernel, and their senders block when the kernel has no more room.
     ///
     /// - Parameters:
     ///   - port: The port. If it is not in the mode, nothing happens.
@@ -148,6 +148,6 @@ extension RunLoop {
 }
 
 extension MessagePort: CustomStringConvertible {
-    /// The port's name, and the place where it was made.
+    /// The port's name, and the source location at which the port was made.
     public var description: String { "port \"\(name)\" made at \(core.origin)" }
 }

@@ -26,8 +26,9 @@ public struct PortNames: Hashable, Sendable {
     /// or look up a name throws ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or use
     /// ``init(directory:)``.
     ///
-    /// Both processes must use the same directory. A service that starts without a login and a program in a login session of the
-    /// same user may use different directories. Give both the same ``init(directory:)``. ``description`` names the directory.
+    /// The process that takes a name and the processes that look it up must use the same directory. A service that starts without a
+    /// login and a program in a login session of the same user may use different directories. Give both the same
+    /// ``init(directory:)``. ``description`` names the directory.
     ///
     /// The directory is made if it does not exist, and must belong to the user and be closed to all other users. The directory that
     /// was checked is the one that is used, even if another directory takes its place meanwhile. This needs `/proc`, which nearly

@@ -29,7 +29,7 @@ extension RemotePort {
 
     /// Sends a request with the bytes of a span, without copying them to an array, and blocks until the reply arrives.
     ///
-    /// Otherwise the same as the request that takes an array.
+    /// Otherwise the same as the function that takes an array.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the request.
@@ -105,7 +105,7 @@ extension RemotePort {
         } catch { throw error.about(origin) }
     }
 
-    /// Adds a request and sends it as soon as there is room.
+    /// Adds a request to the connection's ``RequestTable``, and sends it as soon as there is room.
     private func begin(
         _ request: PendingRequest, _ bytes: [UInt8], _ id: UInt32, _ descriptors: [CInt],
         _ deadline: ContinuousClock.Instant?

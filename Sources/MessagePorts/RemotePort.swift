@@ -14,9 +14,9 @@ public import RunLoops
 /// When the port or its process ends, the connection ends, too, and every pending request fails. A later port with the same name is
 /// another port: make a new `RemotePort`.
 ///
-/// ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` blocks its thread while it connects. A port made with
-/// ``init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` belongs on a loop, never blocks, and receives messages of
-/// the other port, too: <doc:Pushing>.
+/// ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` blocks its thread while it connects.
+/// ``init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` never blocks. A `RemotePort` made with it belongs on a
+/// loop, and also receives messages from the port: <doc:Pushing>.
 ///
 /// The connection ends with ``invalidate()``, or when the last reference to the `RemotePort` is released.
 ///
@@ -113,7 +113,7 @@ public final class RemotePort: Sendable {
 
     deinit { connection.end(.ended) }
 
-    /// The origin of errors of this port.
+    /// The port's name and the source location of this connection, which this object's errors state as their origin.
     var origin: ErrorOrigin { .remotePort(name, connection.origin) }
 
     /// The process that has the port.
@@ -121,7 +121,9 @@ public final class RemotePort: Sendable {
     /// A program that relies on the server checks this: any process can take an abstract name.
     public var peer: PeerCredentials { connection.peer }
 
-    /// The largest numbers of bytes and of descriptors of a message, both 0 until the port has admitted this process.
+    /// The largest number of bytes and of descriptors that the other end accepts in a message.
+    ///
+    /// Both are 0 until the other end has admitted this process.
     public var limits: (bytes: Int, descriptors: Int) {
         guard let limits = connection.limits else { return (0, 0) }
         return (Int(limits.bodyLength), Int(limits.descriptorCount))
@@ -152,9 +154,9 @@ public final class RemotePort: Sendable {
 
     /// Sends a message.
     ///
-    /// The message is sent whole or not at all. This blocks, without running this thread's loop, while the port has no room because
-    /// it is not served or is busy, and while the kernel has no memory or too many descriptors in flight. When this returns, the
-    /// kernel has the message, but the port may not have read it yet.
+    /// The message is sent whole or not at all. While the port has no room because it is not served or is busy, this blocks. This
+    /// also blocks while the kernel has no memory or too many descriptors in flight. Meanwhile, this thread's loop does not run.
+    /// When this returns, the kernel has the message, but the port may not have read it yet.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the message.

@@ -3,13 +3,15 @@ public import RunLoops
 // Remote ports on loops.
 
 extension RunLoop {
-    /// Adds a remote port to a mode, with a handler for the messages that the port sends to it.
+    /// Adds a remote port to a mode of this loop, with a handler for the messages that the other end sends to the remote port.
     ///
-    /// The loop connects, reads messages and replies, and calls the port's handlers, while it runs in one of the port's modes.
-    /// Until then messages wait, in the kernel and at the other end. The loop holds the port until the port is removed from its
-    /// last mode, the connection ends, or the loop ends. If the port was added to the mode before, it keeps the handler that it has
-    /// there. Another mode can have another handler. A handler can run the loop, which then delivers the next messages inside the
-    /// handler.
+    /// While the loop runs in one of the port's modes, the loop connects the port, reads messages and replies, and calls the port's
+    /// handlers.
+    /// Until then, messages wait in the kernel and at the other end.
+    ///
+    /// The loop holds the port until the port is removed from its last mode, the connection ends, or the loop ends. If the port was
+    /// added to the mode before, it keeps the handler that it has there. Another mode can have another handler. A handler can run
+    /// the loop, which then delivers the next messages inside the handler.
     ///
     /// ```swift
     /// let remote = try RemotePort(connectingTo: PortName("org.example.news"))
@@ -163,9 +165,9 @@ extension RemotePort {
         reading(member).setHandler(member, place, handler, hasEnded: connection.isEnded)
     }
 
-    /// Returns the state of a connection that a loop reads.
+    /// Returns the additional state that a connection has if only a loop reads it.
     ///
-    /// - Parameter member: The public member that was called.
+    /// - Parameter member: The public function that the program has called, for the message about a misuse.
     /// - Returns: The state.
     fileprivate func reading(_ member: StaticString) -> LoopReading {
         Fork.check(member)

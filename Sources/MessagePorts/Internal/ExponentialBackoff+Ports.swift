@@ -1,11 +1,11 @@
 internal import RunLoops
 
 extension ExponentialBackoff {
-    /// The time for which the loop stops watching a listener, after the process had no free descriptor for a connection.
+    /// The pause before a loop accepts connections again, after accepting one has failed, usually for lack of a free descriptor.
     ///
-    /// A listener stays readable while a connection waits, so a loop that kept watching the listener would spin. The pause costs
-    /// the client nothing: the kernel queues its connection and its packets. Releasing a spare descriptor to accept and close the
-    /// connection would turn honest clients away instead.
+    /// A listener stays readable while a connection waits, so a loop that kept watching the listener would spin. The client loses
+    /// nothing by the pause: the kernel queues its connection and its packets. A loop could also release a spare descriptor, to
+    /// accept the connection and close it. But that would turn honest clients away.
     static var accepting: ExponentialBackoff { ExponentialBackoff(from: .milliseconds(10), to: .seconds(1)) }
 
     /// The pause between two attempts to send while the kernel is out of resources.
@@ -15,12 +15,12 @@ extension ExponentialBackoff {
 
     /// The pause before the next attempt to read a connection that is held back.
     ///
-    /// The loop holds back a connection if the next packet carries descriptors, and the process has reached its limit of received
-    /// descriptors.
+    /// A port holds back a connection, that is, does not read it, while its next packet carries more descriptors than the port may
+    /// receive now: see ``DescriptorQuota``.
     static var holdingBack: ExponentialBackoff {
         ExponentialBackoff(from: .milliseconds(1), to: .milliseconds(100))
     }
 
-    /// The pause between two attempts to send the packets of a backlog while the kernel is out of resources.
+    /// The pause between two attempts to send the packets of a ``PacketBacklog`` while the kernel is out of resources.
     static var resending: ExponentialBackoff { ExponentialBackoff(from: .milliseconds(1), to: .seconds(1)) }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The identity of the file that a path leads to, for a later check that the path still leads to the same file.
+/// The device and the inode number of a file, by which a later check finds whether a path still leads to the same file.
 struct FileIdentity: Equatable {
     private let device: dev_t
     private let number: ino_t
@@ -10,7 +10,9 @@ struct FileIdentity: Equatable {
         number = status.st_ino
     }
 
-    /// Identifies a file in a directory, without following a link; nil if there is no such file.
+    /// Identifies a file in a directory, or returns nil if there is no such file.
+    ///
+    /// If the file is a symbolic link, the link itself is identified.
     init?(of file: [UInt8], in directory: CInt) {
         var status = stat()
         // Safe: the kernel reads the string, and fills our own value.
@@ -28,12 +30,12 @@ struct FileIdentity: Equatable {
         self.init(status)
     }
 
-    /// True if the name of an open file still leads to that file.
+    /// True if an open file is still the file that has a given name in a directory.
     static func isInPlace(_ opened: CInt, _ file: [UInt8], _ directory: CInt) -> Bool {
         guard let own = FileIdentity(of: opened) else { return false }
         return FileIdentity(of: file, in: directory) == own
     }
 
-    /// The name of a file as a zero-terminated string, which the kernel expects.
+    /// Returns the name of a file as the zero-terminated string that the kernel expects.
     static func path(_ file: [UInt8]) -> [CChar] { file.map { CChar(bitPattern: $0) } + [0] }
 }

@@ -1,18 +1,19 @@
 internal import RunLoops
 
-/// A port of this process, as its senders in the same process see it.
+/// A port of this process, so that a sender in the same process can detect a deadlock with it.
 ///
-/// A thread that waits for such a port can deadlock: if the port's loop waits for that thread, neither wait ever ends.
+/// If a thread waits for the port while the port's loop waits for that thread, neither wait ever ends.
+/// ``beginWait(in:_:before:isOver:)`` detects this.
 struct LocalPort: Sendable {
-    /// The port's claim.
+    /// The claim that the port's loop has on the port.
     ///
-    /// This value holds the claim and not the port. Otherwise removing the value from the table of known ports could release the
-    /// last reference to the port, and so the user's filter, which must not happen under the table's lock.
+    /// This value does not hold the port itself. If it did, removing the value from ``known`` could release the last reference to
+    /// the port, and so to the user's filter. The filter must not be destroyed while ``known`` is locked.
     private let claim: SharedClaim
 
-    /// A name and the place where it is kept.
+    /// The name of a port, and the directory that holds the name.
     ///
-    /// An abstract name is the same in all places.
+    /// For an abstract name, `names` is nil, because an abstract name is in no directory.
     private struct Place: Hashable {
         let name: PortName
         let names: PortNames?
@@ -25,12 +26,14 @@ struct LocalPort: Sendable {
 
     private static let known = Guarded<[Place: LocalPort]>([:])
 
-    /// Adds a port that has taken a name.
+    /// Records that a port of this process has taken a name.
     static func add(_ claim: SharedClaim, _ name: PortName, _ names: PortNames) {
         known.withLock { $0[Place(name, names)] = LocalPort(claim: claim) }
     }
 
-    /// Removes a port that releases its name, unless the entry of the name belongs to another port by now.
+    /// Removes the record of a port that releases its name.
+    ///
+    /// Does nothing if another port of this process has taken the name since.
     static func remove(_ claim: SharedClaim, _ name: PortName, _ names: PortNames) {
         known.withLock { known in
             let place = Place(name, names)
@@ -42,15 +45,15 @@ struct LocalPort: Sendable {
         known.withLock { $0[Place(name, names)] }
     }
 
-    /// Begins a wait for the port, unless the wait would never end.
+    /// Records that this thread begins to wait for the port, or throws if the wait would never end.
     ///
     /// - Parameters:
-    ///   - operation: The operation that the thread has called.
-    ///   - origin: The place in the source where the thread's end of the connection was made.
-    ///   - deadline: The time at which the thread gives up. If it has passed, the thread does not wait.
+    ///   - operation: The public function that the program has called, for diagnostics.
+    ///   - origin: The source location at which the thread's end of the connection was made.
+    ///   - deadline: The time at which the thread gives up. If it has passed, no wait begins.
     ///   - isOver: Returns true if there is nothing left to wait for.
-    /// - Returns: The wait, which the caller ends, or nil if the thread does not wait.
-    /// - Throws: ``MessagePortError/wouldDeadlock``.
+    /// - Returns: The wait, which the caller ends, or nil if the deadline has passed.
+    /// - Throws: ``MessagePortError/wouldDeadlock`` if this thread and the threads that it waits for would wait for each other.
     func beginWait(
         in operation: StaticString, _ origin: SourceLocation, before deadline: ContinuousClock.Instant?,
         isOver: @escaping @Sendable () -> Bool = { false }

@@ -2,24 +2,24 @@ internal import CSockets
 internal import Glibc
 internal import RunLoops
 
-/// The open directory of the plain names, checked to belong to the user alone.
+/// An open directory that holds the sockets of plain port names, checked to belong to the user alone.
 ///
-/// Every operation in the directory goes through the directory's descriptor. So the directory that is used is the directory that
-/// was checked, even if the path leads to another directory by then. The calls that bind and connect a socket take a path, but no
-/// descriptor of a directory. These calls get a path through the directory in which the system shows a process its descriptors,
-/// such as `/proc/self/fd/7/clock`.
+/// Every operation in the directory uses the directory's descriptor. So the directory that is used is the directory that was
+/// checked, even if the path leads to another directory by then. `bind` and `connect` take a path, but no descriptor of a
+/// directory. They get a path that leads through the descriptor, such as `/proc/self/fd/7/clock`.
 struct NameDirectory: ~Copyable, Sendable {
     let path: String
     private let owned: OwnedDescriptor
     private let descriptors: String
 
-    /// Opens the directory of a place.
+    /// Opens and checks a directory of names.
     ///
     /// - Parameters:
-    ///   - place: The place.
-    ///   - makes: True if the directory is made when it does not exist.
-    ///   - descriptors: The directory in which the system shows a process its descriptors. A test passes another directory.
-    /// - Throws: The reason that the directory cannot be used, with `ENOENT` if it does not exist and `makes` is false.
+    ///   - place: The user's own directory of names, or a given directory.
+    ///   - makes: True to create the directory if it does not exist.
+    ///   - descriptors: The directory in which the system lists this process's descriptors. A test passes another directory.
+    /// - Throws: The reason that the directory cannot be used. If the directory does not exist and `makes` is false, this is
+    ///   ``PortNameError/refused(_:)`` with `ENOENT`.
     init(_ place: PortNames.Place, makes: Bool, descriptors: String = "/proc/self/fd") throws(PortNameError) {
         let path: String
         switch place {
@@ -71,28 +71,28 @@ struct NameDirectory: ~Copyable, Sendable {
         self.descriptors = descriptors
     }
 
-    /// The directory's descriptor, for calls that take a path relative to it.
+    /// The directory's descriptor, for system calls that take a path relative to a directory.
     var descriptor: CInt { owned.descriptor }
 
-    /// True if the path still leads to this directory.
+    /// True if ``path`` still leads to this directory.
     var isInPlace: Bool {
         FileIdentity.isInPlace(owned.descriptor, Array(path.utf8), AT_FDCWD)
     }
 
-    /// Returns the address of a file in the directory.
+    /// Returns the socket address of a file in the directory.
     ///
-    /// The address leads through the descriptor, and not through the directory's path, which may be too long for an address.
+    /// The address leads through the descriptor, and not through the directory's path, which may be too long for a socket address.
     borrowing func address(of file: [UInt8]) -> PacketListener.Address {
         let path = Array("\(descriptors)/\(descriptor)/".utf8) + file
         return PacketListener.Address(bytes: path, isAbstract: false)
     }
 
-    /// Returns the directory of the user's names.
+    /// Returns the path of the directory that holds the user's port names.
     ///
-    /// The directory is in the first place that belongs to the user and that no other user is allowed to write to. So no other user
-    /// can make the directory first.
+    /// Its parent directory is `XDG_RUNTIME_DIR`, `/run/user/` and the user's number, or `HOME`: the first of them that belongs to
+    /// the user and that no other user is allowed to write to. So no other user can make the directory first.
     ///
-    /// - Throws: ``PortNameError/noDirectory(reason:)`` if there is no such place, with the reason for each place.
+    /// - Throws: ``PortNameError/noDirectory(reason:)`` if none of the three is suitable, with the reason for each.
     static func pathOfUser() throws(PortNameError) -> String {
         let system = "/run/user/\(geteuid())"
         var flaws: [String] = []
@@ -114,7 +114,7 @@ struct NameDirectory: ~Copyable, Sendable {
         return unsafe String(cString: value)
     }
 
-    /// The reason that a place is unsuitable for the user's names, or nil if it is suitable.
+    /// Returns the reason that a directory cannot be the parent of the user's directory of names, or nil if it can.
     private static func flaw(of place: String) -> String? {
         if place.isEmpty { return "is not set" }
         // By the standard of XDG_RUNTIME_DIR, a relative path is ignored.
@@ -125,8 +125,8 @@ struct NameDirectory: ~Copyable, Sendable {
             return errno == ENOENT ? "does not exist" : "cannot be checked"
         }
         if status.st_mode & S_IFMT != S_IFDIR { return "is not a directory" }
-        // This also covers an administrator who runs a program with a user's environment: a directory that the program made there
-        // would be in the user's way.
+        // This check also covers an administrator who runs a program with a user's environment: a directory that the program made
+        // there would be in the user's way.
         if status.st_uid != geteuid() { return "belongs to user \(status.st_uid), not to user \(geteuid())" }
         if status.st_mode & 0o022 != 0 {
             return "can be written to by other users (mode \(String(status.st_mode & 0o7777, radix: 8)))"

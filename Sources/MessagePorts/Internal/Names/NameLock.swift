@@ -1,27 +1,28 @@
 internal import Glibc
 internal import RunLoops
 
-/// A lock that gives a plain name to this process alone; the locked file is beside the name's socket.
+/// A file lock that gives a plain port name to this process alone.
 ///
-/// When the process ends, for any reason, the kernel releases the lock. So the files that a killed owner leaves behind do not block
-/// the next owner. The process that has the lock may replace and remove the name's files.
+/// The locked file is in the same directory as the name's socket. When the process ends, for any reason, the kernel releases the
+/// lock. So the files that a killed owner leaves behind do not block the next owner. The process that has the lock may replace and
+/// remove the name's files.
 struct NameLock: ~Copyable, Sendable {
     private let directory: NameDirectory
     private let name: PortName
     private let lock: OwnedDescriptor
-    /// The socket that listens under the name, or nil until it is made.
+    /// The identity of the socket that listens under the name, or nil until the socket is made.
     private var socket: FileIdentity?
-    /// The process that took the name.
+    /// The ID of the process that took the name.
     ///
-    /// A forked child destroys its copy of this value without touching the files.
+    /// A forked child destroys its copy of this value without touching the files, because its own process ID is another one.
     private let processID = getpid()
 
-    /// Takes a name.
+    /// Locks a name for this process.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - directory: The directory that the name is in.
-    ///   - midway: Called between opening the lock file and locking it, for tests.
+    ///   - directory: The directory that holds the name.
+    ///   - midway: Called after the lock file is opened and before it is locked, for tests.
     /// - Throws: ``PortNameError/taken(_:)`` if a live port has the name.
     init(
         _ name: PortName, in directory: consuming NameDirectory, midway: () -> Void = {}
@@ -61,7 +62,7 @@ struct NameLock: ~Copyable, Sendable {
         NameLock.remove(file, in: directory.descriptor)
     }
 
-    /// Makes the listener of the name.
+    /// Makes the socket that listens under the name.
     mutating func listen() throws(PortNameError) -> PacketListener {
         let provisional = Array(".".utf8) + name.bytes + Array(".new".utf8)
         NameLock.remove(provisional, in: directory.descriptor)
@@ -88,14 +89,16 @@ struct NameLock: ~Copyable, Sendable {
         return listener
     }
 
-    /// True if the name still leads to this port: the lock, the socket and their directory are in place.
+    /// True if this port still has its name.
+    ///
+    /// For that, the lock file, the socket and their directory must not have been removed, moved or replaced.
     var isInPlace: Bool {
         directory.isInPlace
             && FileIdentity.isInPlace(lock.descriptor, NameLock.lockFile(of: name), directory.descriptor)
             && socket != nil && FileIdentity(of: name.bytes, in: directory.descriptor) == socket
     }
 
-    /// Makes a watch of everything that ``isInPlace`` checks.
+    /// Makes a watch that reports when ``isInPlace`` may have become false.
     borrowing func watch() throws(SystemError) -> NameWatch {
         try NameWatch(
             directory: directory.address(of: []).bytes, files: [name.bytes, NameLock.lockFile(of: name)])

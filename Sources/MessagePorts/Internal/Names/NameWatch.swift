@@ -1,20 +1,22 @@
 internal import Glibc
 internal import RunLoops
 
-/// A descriptor that becomes readable when the files of a name change.
+/// An inotify descriptor that becomes readable when the files of a port name may have been removed, moved or replaced.
 ///
 /// The kernel reports changes of these files only, so changes of other names in the same directory wake up no process.
 struct NameWatch: ~Copyable, Sendable {
     private let owned: OwnedDescriptor
 
-    /// The descriptor to watch for reading.
+    /// The inotify descriptor, to be watched for reading.
     var descriptor: CInt { owned.descriptor }
 
-    /// Makes a watch of files that exist; a file that is already missing is not watched.
+    /// Makes a watch of a directory and of files in it.
+    ///
+    /// A file that does not exist is not watched.
     ///
     /// - Parameters:
     ///   - directory: The path of the directory, with a slash at its end.
-    ///   - files: The names of the files in the directory.
+    ///   - files: The names of the files in the directory that belong to the port name.
     /// - Throws: `SystemError` if the kernel cannot watch the files.
     init(directory: [UInt8], files: [[UInt8]]) throws(SystemError) {
         let watch = OwnedDescriptor(
@@ -40,7 +42,7 @@ struct NameWatch: ~Copyable, Sendable {
         }
     }
 
-    /// Discards the reports of the kernel, so that the descriptor is readable only after later changes.
+    /// Reads and discards the pending events, so that the descriptor becomes readable again only after later changes.
     borrowing func drain() {
         // Safe: the kernel fills at most as many bytes as the buffer has.
         unsafe withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 8) { buffer in

@@ -1,16 +1,18 @@
 internal import Glibc
 internal import RunLoops
 
-/// A name that this process has, and the socket that listens under it.
+/// A port name that this process has taken, and the socket that listens under the name.
 ///
-/// The name is released with this value, or when the process ends.
+/// The name is released when this value is destroyed, or when the process ends.
 struct PortRegistration: ~Copyable, Sendable {
     let name: PortName
     let listener: PacketListener
-    /// Nil for an abstract name, which the kernel binds to the socket itself.
+    /// The lock of a plain name; nil for an abstract name, which needs no lock.
+    ///
+    /// The kernel binds an abstract name to the socket itself.
     private let lock: NameLock?
 
-    /// Takes a name.
+    /// Takes a name, and listens under it.
     init(_ name: PortName, in place: PortNames.Place) throws(PortNameError) {
         if name.isAbstract {
             listener = try PortRegistration.listen(toAbstract: name)
@@ -31,7 +33,9 @@ struct PortRegistration: ~Copyable, Sendable {
         }
     }
 
-    /// Makes a watch that reports when the name may be lost, or returns nil for an abstract name, which cannot be lost.
+    /// Makes a watch that reports when the name may have been lost.
+    ///
+    /// Returns nil for an abstract name, which cannot be lost.
     borrowing func watch() throws(SystemError) -> NameWatch? {
         switch lock {
         case .some(let lock): try lock.watch()

@@ -1,9 +1,11 @@
-/// The state of one end of a connection, by which the end decides which frames are allowed to arrive, and how it handles each of
-/// them.
+/// The protocol state of one end of a connection.
 ///
-/// A client sends a hello, and may send further packets without waiting for an answer. A server welcomes the client, or refuses it.
-/// If the kernel can reject packets that carry descriptors, it rejects such packets of the client until the welcome. Messages go
-/// both ways, requests go to the server, and replies go to the client. A frame that arrives out of place ends the connection.
+/// The state decides whether a ``Frame`` is allowed to arrive at the end, and how the end handles the frame.
+///
+/// First, the client sends a hello. It may send further packets without waiting for an answer. The server answers the hello with a
+/// welcome or a refusal. Until the welcome, the kernel rejects packets of the client that carry descriptors, if the kernel is able
+/// to. Messages go both ways, requests go to the server, and replies go to the client. A frame that is not allowed in the current
+/// state ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
@@ -18,25 +20,25 @@ struct ConnectionState: Sendable {
         case connecting
         /// The hello of the client, or the welcome of the server, has arrived at this end.
         case admitted
-        /// Final: one of the two ends has sent the reason why it ends the connection.
+        /// Final: one of the two ends has refused the other end, for this reason.
         case refused(Frame.Refusal)
-        /// Final: the connection ended without a reason given.
+        /// Final: the connection has ended without a refusal.
         case ended
     }
 
-    /// The caller's next step, which it takes when it holds no lock.
+    /// The next step of the code that has received a frame, to be taken when that code holds no lock.
     enum Action: Hashable, Sendable {
-        /// The caller records the other end's limits, ``Frame/limits``. A server answers with its own limits.
+        /// The caller records the other end's limits, which are in ``Frame/limits``. A server then answers with its own limits.
         case greet
         /// The caller passes the message, or the request, to the handler.
         case deliver
-        /// The caller passes the reply, or the notice that there will be no reply, to its requester. If no requester waits any
-        /// longer, the caller counts the reply as late: a reply can arrive after its request was abandoned.
+        /// The caller passes the reply, or the notice that there will be no reply, to its requester. If the requester has stopped
+        /// waiting, the caller counts the reply as late.
         case answer
         /// The other end has sent a refusal. The caller reports it to the users of the connection, and closes the connection.
         case close(Frame.Refusal)
-        /// The frame breaks the rules. The caller counts it, sends the other end this reason if there is room, and closes the
-        /// connection.
+        /// The frame is not allowed, or is beyond the limits. The caller counts it, sends the other end this reason if there is
+        /// room, and closes the connection.
         case refuse(Frame.Refusal)
         /// The connection is over already. The caller discards the frame, and closes its descriptors.
         case drop
@@ -60,7 +62,7 @@ struct ConnectionState: Sendable {
         }
     }
 
-    /// True until the other end's first frame has arrived, or the connection is over.
+    /// True while the other end's first frame has not arrived and the connection is not over.
     var isConnecting: Bool {
         switch state {
         case .connecting: true
@@ -68,7 +70,7 @@ struct ConnectionState: Sendable {
         }
     }
 
-    /// The reason of a refusal that either end has sent, or nil.
+    /// The reason of the refusal that one of the two ends has sent, or nil if neither end has sent one.
     var refusal: Frame.Refusal? {
         switch state {
         case .refused(let refusal): refusal
@@ -76,7 +78,7 @@ struct ConnectionState: Sendable {
         }
     }
 
-    /// Returns the caller's next step for a well-formed frame that has arrived.
+    /// Updates the state for a well-formed frame that has arrived, and returns the caller's next step.
     mutating func receive(_ frame: Frame) -> Action {
         switch (state, role, frame.kind) {
         case (.refused, _, _), (.ended, _, _): return .drop
@@ -96,10 +98,10 @@ struct ConnectionState: Sendable {
         }
     }
 
-    /// Refuses the other end for a packet that is malformed, out of place, or beyond the limits.
+    /// Records that this end refuses the other end, because a packet is malformed, not allowed at this point, or beyond the limits.
     ///
-    /// A refusal for another reason, such as the peer's user or its silence, does not pass through this function: the port sends
-    /// the refusal and closes the connection.
+    /// Other refusals, such as those for the peer's user or for its silence, do not use this function: the port sends them and
+    /// closes the connection.
     mutating func refuse(_ refusal: Frame.Refusal) -> Action {
         if !isOpen { return .drop }
         state = .refused(refusal)
@@ -108,8 +110,8 @@ struct ConnectionState: Sendable {
 
     /// Ends the connection, because the other end has ended or this end has closed it.
     ///
-    /// - Returns: True if the connection was open until now. The caller then notifies the connection's users, which therefore
-    ///   happens only once.
+    /// - Returns: True if this call has ended the connection. The caller then notifies the connection's users, so they are notified
+    ///   only once.
     mutating func end() -> Bool {
         if !isOpen { return false }
         state = .ended

@@ -4,34 +4,35 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// Closes the descriptors that other processes have sent, on separate threads.
+/// Closes received descriptors on separate threads, because closing a descriptor can take time.
 ///
-/// Closing a descriptor can take time, and the sender of the descriptor decides how much. Examples are a socket that lingers until
-/// its data are read, a file in a file system that a process serves, and a connection on which such descriptors wait to be read. So
-/// no loop closes received descriptors, however many are waiting to be closed. Descriptors that wait to be closed count against the
-/// quota of their sender. At the limit, the sender cannot send more; see ``DescriptorQuota``. A thread is started when descriptors
-/// wait to be closed, and ends after some time without work.
+/// The process that has sent a descriptor decides how long closing it takes. Examples of slow descriptors are a socket that lingers
+/// until its data are read, a file in a file system that a process serves, and a socket in whose queue slow descriptors wait to be
+/// read. So no loop closes received descriptors, however many are waiting to be closed.
+///
+/// Descriptors that wait to be closed count against the quota of their sender. At the limit, the sender cannot send more; see
+/// ``DescriptorQuota``. A thread is started when descriptors wait to be closed, and ends after some time without work.
 ///
 /// > Thread safety: any thread.
 enum DescriptorCloser {
-    /// The maximum number of threads that close descriptors of one group at the same time.
+    /// The maximum number of threads that close descriptors of one ``PeerGroup`` at the same time.
     ///
     /// If all of these threads block, they delay only that group.
     static let mostThreadsOfGroup = 2
 
-    /// The maximum number of threads of all groups together.
+    /// The maximum number of threads that close descriptors, for all groups together.
     static let mostThreads = 16
 
-    /// The time after which a thread that is still closing a batch counts as stuck.
+    /// The time after which a thread that has not finished closing one batch of descriptors counts as stuck.
     static let patience = Duration.seconds(5)
 
     /// The time that an idle thread waits for descriptors before it ends.
     private static let idleTime = Duration.seconds(1)
 
-    /// Descriptors that were discarded together.
+    /// Descriptors that were discarded together, such as those of one message.
     ///
-    /// One thread closes them one after another. So a descriptor that is slow to close delays the other descriptors of its message
-    /// first.
+    /// One thread closes them one after another. So if one descriptor is slow to close, the rest of its batch waits, but other
+    /// threads can close other batches.
     private struct Batch: Sendable {
         let numbers: [CInt]
         let quota: DescriptorQuota
@@ -39,15 +40,15 @@ enum DescriptorCloser {
 
     private struct State: Sendable {
         var waiting: Deque<Batch> = []
-        /// For each group, the moments at which threads began to close a batch of the group; the moment is removed once the batch
-        /// is closed.
+        /// The batches that threads are closing now, by group; each batch is represented by the moment at which its thread began.
         var running: [PeerGroup.Key: [Moment]] = [:]
-        /// The gates at which idle threads wait.
+        /// The gates at which threads without work wait.
         var idle: [ThreadGate] = []
         var threadCount = 0
 
-        /// The index in ``waiting`` of the first batch whose group has fewer than the maximum number of threads, so that the batch
-        /// is closed next.
+        /// The index of the batch to close next, or nil if no batch may be closed now.
+        ///
+        /// It is the first batch in ``waiting`` whose group has fewer threads than ``DescriptorCloser/mostThreadsOfGroup``.
         var next: Int? {
             waiting.firstIndex {
                 running[$0.quota.group.key, default: []].count < DescriptorCloser.mostThreadsOfGroup
@@ -63,12 +64,12 @@ enum DescriptorCloser {
     /// The number of descriptors that wait to be closed, for tests.
     static var waitingCount: Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.numbers.count } } }
 
-    /// Schedules descriptors to be closed.
+    /// Schedules descriptors to be closed on another thread.
     ///
     /// - Parameters:
     ///   - numbers: The descriptors.
     ///   - quota: The quota of the peer that has sent them.
-    ///   - wereCounted: True if the quota already counts the descriptors, as untaken.
+    ///   - wereCounted: True if the quota already counts the descriptors, as not yet taken out of their message.
     static func close(_ numbers: [CInt], for quota: DescriptorQuota, wereCounted: Bool) {
         // In a forked child, the threads that close descriptors do not exist, and the lock can stay locked forever.
         if numbers.isEmpty || Fork.isChild { return }
@@ -77,17 +78,18 @@ enum DescriptorCloser {
         useThread()
     }
 
-    /// True if a thread has been closing a batch of a group's descriptors for ``patience`` or longer.
+    /// True if a thread has spent ``patience`` or longer on closing one batch of a group's descriptors.
     static func isStuck(_ group: PeerGroup) -> Bool {
         let start = state.withLock { $0.running[group.key]?.first }
         guard let start else { return false }
         return start.advanced(by: patience.nanosecondsRoundedUp) <= Moment.now()
     }
 
-    /// Wakes or starts one more thread, if a batch may be closed now and the maximum number of threads is not reached.
+    /// Wakes an idle thread, or starts a thread, if a batch may be closed now.
     ///
-    /// The function is called for each batch. So while batches wait, as many threads are busy as the maximum numbers allow. If no
-    /// thread can be started, the batch still counts against its quota, and ``retryThread()`` tries again.
+    /// No more than ``mostThreads`` threads are started. The function is called for each batch. So while batches wait, as many
+    /// threads are busy as the two maximum numbers allow. If no thread can be started, the batch still counts against the quota of
+    /// its sender, and ``retryThread()`` tries again.
     private static func useThread() {
         enum Next { case nothing, open(ThreadGate), start }
         let next: Next = state.withLock { state in
@@ -107,7 +109,7 @@ enum DescriptorCloser {
         }
     }
 
-    /// Starts a thread if one could not be started before.
+    /// Tries again to start a thread, if the last attempt to start one has failed.
     static func retryThread() { if needsThread.load(ordering: .relaxed) { useThread() } }
 
     private static func startThread() -> Bool {
@@ -157,9 +159,9 @@ enum DescriptorCloser {
         batch.quota.endClosing(batch.numbers.count)
     }
 
-    /// Makes this thread idle, unless there is a batch for it to close.
+    /// Adds the calling thread to the idle threads, unless a batch may be closed now.
     ///
-    /// - Returns: The gate that opens when a batch may be closed, or nil if a batch may be closed now.
+    /// - Returns: The gate at which the thread then waits for a batch, or nil if a batch may be closed now.
     private static func becomeIdle() -> ThreadGate? {
         let gate = ThreadGate()
         return state.withLock { state in
@@ -169,9 +171,9 @@ enum DescriptorCloser {
         }
     }
 
-    /// Removes an idle thread from the list.
+    /// Removes a thread from the idle threads, after it has waited in vain.
     ///
-    /// - Returns: True if the thread may end, because it was not woken for a batch meanwhile.
+    /// - Returns: True if the thread may end. False if another thread has woken it for a batch meanwhile.
     private static func leave(_ gate: ThreadGate) -> Bool {
         state.withLock { state in
             guard let place = state.idle.firstIndex(where: { $0 === gate }) else { return false }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// The number of descriptors that were received from other processes and are not yet taken or closed.
+/// A count of the descriptors that were received from other processes and were neither taken out of their messages nor closed.
 ///
-/// The lower half of one number counts the descriptors that wait to be taken, and the upper half those that are being closed. So a
-/// single load shows whether any descriptor is counted.
+/// One atomic number holds two counts. Its lower half counts the descriptors that wait to be taken, and its upper half those that
+/// are being closed or wait to be closed. So a single load shows whether any descriptor is counted.
 ///
 /// > Thread safety: any thread.
 struct DescriptorCounter: ~Copyable, Sendable {
@@ -14,26 +14,26 @@ struct DescriptorCounter: ~Copyable, Sendable {
     /// True if no descriptor is counted.
     var isEmpty: Bool { counts.load(ordering: .relaxed) == 0 }
 
-    /// The number of descriptors that wait to be taken.
+    /// The number of descriptors that wait to be taken out of their messages.
     var untaken: Int { counts.load(ordering: .relaxed) & (DescriptorCounter.oneClosing - 1) }
 
     /// The number of descriptors that are being closed, or wait to be closed.
     var closing: Int { counts.load(ordering: .relaxed) / DescriptorCounter.oneClosing }
 
-    /// The number of descriptors that are counted for either reason.
+    /// The number of all counted descriptors: those that wait to be taken, and those that are being closed.
     var total: Int {
         let (closing, untaken) = counts.load(ordering: .relaxed)
             .quotientAndRemainder(dividingBy: DescriptorCounter.oneClosing)
         return closing + untaken
     }
 
-    /// Adds descriptors that were received.
+    /// Counts descriptors that were received.
     func receive(_ count: Int) { counts.add(count, ordering: .relaxed) }
 
-    /// Subtracts descriptors that the program has taken.
+    /// Stops counting descriptors that the program has taken out of their messages.
     func take(_ count: Int) { counts.subtract(count, ordering: .relaxed) }
 
-    /// Adds descriptors that are to be closed now.
+    /// Counts descriptors that are about to be closed.
     ///
     /// - Parameters:
     ///   - count: The number of descriptors.
@@ -42,7 +42,7 @@ struct DescriptorCounter: ~Copyable, Sendable {
         counts.add(count * DescriptorCounter.oneClosing - (wereCounted ? count : 0), ordering: .relaxed)
     }
 
-    /// Subtracts descriptors that are closed.
+    /// Stops counting descriptors that have been closed.
     func endClosing(_ count: Int) {
         counts.subtract(count * DescriptorCounter.oneClosing, ordering: .relaxed)
     }

@@ -1,20 +1,23 @@
 internal import CSockets
 internal import RunLoops
 
-/// The number of descriptors that were received on one connection and are neither taken nor closed, and the bounds of that number.
+/// The count of the descriptors that were received on one connection, and the bounds that keep the connection from sending more.
 ///
-/// Each descriptor is counted for the connection, for its ``PeerGroup``, and for the whole process, and each of the three has a
-/// bound. So neither a single peer nor all peers together can use up the descriptors that this process needs.
+/// A descriptor is counted while it waits to be taken out of its message, and while it waits to be closed or is being closed. It is
+/// counted for the connection, for its ``PeerGroup``, and for the whole process, and each of the three has a bound. So neither a
+/// single peer nor all peers together can use up the descriptors that this process needs.
 ///
 /// > Thread safety: any thread.
 final class DescriptorQuota: Sendable {
-    /// The number of descriptors, neither taken nor closed, at which the group that sent them can send no more.
+    /// The number of counted descriptors at which a ``PeerGroup`` can send no more descriptors.
     static let mostOfGroup = 128
 
-    /// The maximum number of descriptors of all peers together; half of the process's descriptor limit if that is less.
+    /// The maximum number of counted descriptors of all peers together.
+    ///
+    /// If half of the process's descriptor limit is less than this number, that half is the maximum.
     private static let mostOfProcess = 1_024
 
-    /// The descriptors of all peers.
+    /// The count of the descriptors of all peers.
     private static let process = DescriptorCounter()
 
     let group: PeerGroup
@@ -58,10 +61,10 @@ final class DescriptorQuota: Sendable {
         DescriptorQuota.process.endClosing(count)
     }
 
-    /// The number of this connection's descriptors that are neither taken nor closed.
+    /// The number of this connection's descriptors that are counted, either as not yet taken or as being closed.
     var total: Int { counter.total }
 
-    /// The number of all peers' descriptors that are neither taken nor closed, for tests.
+    /// The number of all peers' descriptors that are counted, either as not yet taken or as being closed; for tests.
     static var totalOfProcess: Int { process.total }
 
     // MARK: - Bounds
@@ -70,20 +73,20 @@ final class DescriptorQuota: Sendable {
     enum Allowance: Equatable {
         /// Any number. One system call receives the packet.
         case any
-        /// At most this number. The packet's descriptors are counted before the packet is received.
+        /// At most this number. One system call counts the packet's descriptors without removing the packet from the kernel's
+        /// queue, and a second one receives the packet.
         case atMost(Int)
     }
 
     /// Returns the number of descriptors that the next packet of this connection may carry to a port.
     ///
-    /// While no quota counts any descriptor, which is nearly always, this costs two loads and a read of the coarse clock. The next
-    /// packet may then carry any number of descriptors, up to 253, even if that is more than the limits allow. Its descriptors are
-    /// counted at once, so each thread that is reading at that moment receives at most one such packet.
+    /// Usually no descriptor of any peer is counted. Then this costs two loads and a read of the coarse clock, and the next packet
+    /// may carry any number of descriptors, up to 253, even if that is more than the limits allow. The packet's descriptors are
+    /// counted at once. So each thread that is reading at that moment receives at most one such packet.
     ///
     /// - Parameters:
-    ///   - limit: The number of descriptors that a permitted message may carry.
-    ///   - untaken: The maximum number of the connection's descriptors that are neither taken nor closed. At this number, the
-    ///     connection's packets may carry no descriptors.
+    ///   - limit: The port's limit for the descriptors of one message.
+    ///   - untaken: The number of the connection's counted descriptors at which its packets may carry no more descriptors.
     /// - Returns: The number of descriptors that the packet may carry.
     func allowance(limit: Int, untaken: Int) -> Allowance {
         if DescriptorQuota.process.isEmpty, DescriptorHeadroom.isAmple { return .any }
@@ -106,7 +109,8 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next reply may carry.
     ///
-    /// Only descriptors that are being closed count: the program has asked for the descriptors that it keeps.
+    /// Only descriptors that are being closed reduce this number. Descriptors that the program keeps from earlier replies do not,
+    /// because the program has asked for them.
     func allowanceOfReply(limit: Int) -> Allowance {
         let closing = DescriptorQuota.process.closing
         if closing == 0, DescriptorHeadroom.isAmple { return .any }
@@ -118,17 +122,19 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// The limit is twice ``mostOfGroup``. At ``mostOfGroup``, the port receives no more descriptors of the group. But each
-    /// connection of the group that is closed with unread packets counts as one more descriptor that is being closed, so the number
-    /// can still rise.
+    /// This is so if a thread that closes descriptors of the group is stuck, or if twice ``mostOfGroup`` descriptors are being
+    /// closed.
+    ///
+    /// At ``mostOfGroup``, the port receives no more descriptors of the group. But the number can still rise: each connection of
+    /// the group that is closed with unread packets counts as one more descriptor that is being closed.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }
 
-    /// True if this connection has sent descriptors that cannot be closed in time.
+    /// True if descriptors of this connection are being closed and a thread that closes descriptors of its group is stuck.
     var isStuck: Bool { counter.closing > 0 && DescriptorCloser.isStuck(group) }
 
-    /// True if all peers together have the maximum number of descriptors in this process.
+    /// True if the counted descriptors of all peers together have reached their maximum.
     static var isProcessAtLimit: Bool { process.total >= processBound }
 
     private static var processBound: Int { min(mostOfProcess, runloops_descriptor_limit() / 2) }

@@ -3,13 +3,13 @@ extension Frame {
     enum Fault: Error, Hashable, Sendable {
         /// The packet is shorter than a head.
         case tooShort(length: Int)
-        /// The packet does not begin with the mark of a port's packet.
+        /// The packet does not begin with ``Frame/mark``, the two bytes that begin every packet of a port.
         case foreign(mark: UInt16)
         /// The packet is of another version of the protocol.
         case unknownVersion(UInt8)
-        /// The kind does not exist.
+        /// The packet's kind is not one of ``Frame/Kind``.
         case unknownKind(UInt8)
-        /// A flag is set, and no flags are defined.
+        /// A flag is set, although no flags are defined.
         case unknownFlags(UInt16)
         /// The length in the head differs from the length of the body that arrived.
         case wrongLength(said: Int, found: Int)
@@ -17,9 +17,9 @@ extension Frame {
         case wrongDescriptorCount(said: Int, found: Int)
         /// The packet lacks the request number that its kind needs, or has a number that its kind does not allow.
         case wrongNumber(Kind, UInt64)
-        /// The kind has no body, but the packet has one.
+        /// The packet has a body, although packets of its kind have none.
         case strayBody(Kind, length: Int)
-        /// The kind carries no descriptors, but the packet does.
+        /// The packet carries descriptors, although packets of its kind carry none.
         case strayDescriptors(Kind, count: Int)
         /// The packet has an ID although its kind carries none, or has an ID that its kind does not allow.
         case wrongID(Kind, UInt32)
@@ -30,7 +30,7 @@ extension Frame {
     /// - Parameters:
     ///   - packet: The whole packet, with any alignment.
     ///   - descriptors: The number of descriptors that arrived with it.
-    /// - Throws: The first fault.
+    /// - Throws: The first fault that is found.
     init(decoding packet: UnsafeRawBufferPointer, descriptors: Int) throws(Fault) {
         if packet.count < Frame.headLength { throw .tooShort(length: packet.count) }
         // Safe, all three: the packet is at least as long as a head.
@@ -58,7 +58,7 @@ extension Frame {
         try checkKind()
     }
 
-    /// Throws if a field has a value that the kind does not allow.
+    /// Throws if a field has a value that the packet's kind does not allow.
     private func checkKind() throws(Fault) {
         switch kind {
         case .message: if number != 0 { throw .wrongNumber(kind, number) }
@@ -85,7 +85,7 @@ extension Frame {
 }
 
 extension Frame.Fault: CustomStringConvertible {
-    /// The fault in words.
+    /// The fault in words, for a log.
     var description: String {
         switch self {
         case .tooShort(let length): "it has \(length) bytes, and a head alone has \(Frame.headLength)"

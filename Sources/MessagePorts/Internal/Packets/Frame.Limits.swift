@@ -1,9 +1,11 @@
 extension Frame {
-    /// The limits of what one end can receive, which it sends to the other end with its first packet.
+    /// The limits of the packets that one end of a connection can receive.
+    ///
+    /// Each end sends its limits to the other end with its first packet.
     struct Limits: Hashable, Sendable {
-        /// The largest length of a body.
+        /// The largest number of bytes of a packet's body.
         var bodyLength: UInt32
-        /// The largest number of descriptors of one message.
+        /// The largest number of descriptors of one packet.
         var descriptorCount: UInt32
 
         /// True if a frame is within the limits.
@@ -12,7 +14,7 @@ extension Frame {
         }
     }
 
-    /// Makes a greeting: a hello or a welcome.
+    /// Makes a hello or a welcome, which states the limits of its sender.
     init(_ kind: Kind, limits: Limits) {
         self.init(kind: kind, id: limits.descriptorCount, number: UInt64(limits.bodyLength))
     }

@@ -10,7 +10,7 @@ extension Frame {
         case tooManyConnections = 2
         /// The first packet did not arrive in time.
         case tooSlow = 3
-        /// A packet was malformed, or out of place.
+        /// A packet was malformed, or its kind was not allowed at that point.
         case malformed = 4
         /// A packet was larger than the limit, or carried more descriptors than the limit.
         case tooLarge = 5

@@ -8,8 +8,8 @@
 /// | 0–1 | `RL` |
 /// | 2 | version |
 /// | 3 | kind |
-/// | 4–7 | the ID that the sender gives the message; other kinds use the field as ``id`` says |
-/// | 8–15 | the number of the request, or of the request that is answered; other kinds use the field as ``number`` says |
+/// | 4–7 | the ID that the program gives the message; for other kinds, see ``id`` |
+/// | 8–15 | the number of the request that the packet makes or answers; for other kinds, see ``number`` |
 /// | 16–19 | length of the body |
 /// | 20–21 | number of descriptors |
 /// | 22–23 | flags: none are defined, so all are zero |
@@ -20,7 +20,7 @@ struct Frame: Hashable, Sendable {
         case hello = 1
         /// The server's answer to a hello, which admits the client and states the ``limits`` of what the server can receive.
         case welcome = 2
-        /// The last packet to an end that is refused, with the ``Refusal`` as its ID.
+        /// The last packet to an end that is refused. Its ID is the ``Refusal``.
         case refusal = 3
         /// A message.
         case message = 4
@@ -32,18 +32,21 @@ struct Frame: Hashable, Sendable {
         case noReply = 7
     }
 
-    /// The size of the head.
+    /// The number of bytes of the head.
     static let headLength = 24
 
     /// The largest number of descriptors that the kernel accepts in one packet.
     static let mostDescriptors = 253
 
     var kind: Kind
-    /// For a message, request or reply, the ID that the program gives it; for a refusal, the reason; for a hello or a welcome, the
-    /// limit of descriptors; otherwise 0.
+    /// The ID that the program gives a message, request or reply.
+    ///
+    /// A refusal has its reason here, and a hello or a welcome its limit of descriptors. Other kinds have 0.
     var id: UInt32 = 0
-    /// For a request, its number; for a reply, or the notice that there will be no reply, the number of the request; for a hello or
-    /// a welcome, the limit of a body's length; otherwise 0.
+    /// The number of the request that the packet makes or answers.
+    ///
+    /// A notice that there will be no reply answers a request, too. A hello or a welcome has its limit of a body's length here.
+    /// Other kinds have 0.
     var number: UInt64 = 0
     var bodyLength: Int = 0
     var descriptorCount: Int = 0

@@ -1,15 +1,15 @@
 internal import RunLoops
 
-/// One received packet, in memory with room for the largest packet.
+/// A received packet, in memory that has room for the largest packet of its pool.
 ///
-/// It has one owner at a time: first the reader, then the message that is made of it, then the pool. So it is
-/// `@unchecked Sendable`. `@safe`: this object owns the memory from `init` to `deinit`.
+/// A packet has one owner at a time: first the code that receives it, then the message that is made of it, then the ``PacketPool``.
+/// So the class is `@unchecked Sendable`. `@safe`: the packet owns its memory from `init` to `deinit`.
 @safe
 final class Packet: @unchecked Sendable {
-    /// The memory that the kernel fills.
+    /// The memory to which the kernel writes the packet.
     let memory: UnsafeMutableRawBufferPointer
 
-    /// The contents, stored without exclusivity checks; see ``ExclusivityUnchecked``.
+    /// The head and the descriptors, stored without exclusivity checks; see ``ExclusivityUnchecked``.
     ///
     /// User code can access only the descriptors, and only through the message that owns this packet. The message cannot be copied,
     /// so the compiler checks the exclusivity of these accesses.
@@ -34,7 +34,7 @@ final class Packet: @unchecked Sendable {
         @inline(__always) _modify { yield &contents.value.descriptors }
     }
 
-    /// Decodes the bytes that the kernel has filled in.
+    /// Decodes the head that the kernel has written to ``memory``, and takes over the packet's descriptors.
     func fill(length: Int, _ descriptors: consuming OwnedDescriptors) throws(Frame.Fault) {
         let count = descriptors.count
         // The descriptors are stored first, so that those of a malformed packet are closed, too.
@@ -46,7 +46,7 @@ final class Packet: @unchecked Sendable {
 
     private var bodyRange: Range<Int> { Frame.headLength..<Frame.headLength + frame.bodyLength }
 
-    /// Reads the body in place.
+    /// Passes the bytes of the body to a closure, without copying them.
     func withBody<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -55,9 +55,7 @@ final class Packet: @unchecked Sendable {
         return try body(unsafe RawSpan(_unsafeBytes: bytes))
     }
 
-    /// Releases the descriptors that were not taken.
-    ///
-    /// They are closed on another thread, because closing can take time.
+    /// Discards the descriptors that were not taken out of the packet.
     func clear() {
         if !descriptors.isEmpty { descriptors = OwnedDescriptors() }
     }

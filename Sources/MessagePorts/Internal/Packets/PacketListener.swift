@@ -68,7 +68,7 @@ struct PacketListener: ~Copyable, Sendable {
 
     /// Accepts a waiting connection and closes it, on another thread if closing can take time.
     ///
-    /// - Returns: False if no connection waits.
+    /// - Returns: False if no connection waits, or the kernel has refused.
     private borrowing func takesOne() -> Bool {
         switch accept() {
         case .connection(var socket):
@@ -87,16 +87,16 @@ struct PacketListener: ~Copyable, Sendable {
         let isAbstract: Bool
     }
 
-    /// The result of accepting.
+    /// The result of accepting one connection.
     enum Accepted: ~Copyable {
-        /// A client.
+        /// The connection of a client.
         case connection(PacketSocket)
-        /// No connection waits.
+        /// No connection waits to be accepted.
         case none
         /// A connection waits, but there is no descriptor or no memory for it. It stays in the queue, and the listener stays
         /// readable. An immediate second attempt would fail again, so the loop pauses: ``ExponentialBackoff/accepting``.
         case outOfResources(SystemError)
-        /// The kernel has refused.
+        /// The kernel has refused for another reason.
         case failed(SystemError)
     }
 
@@ -151,7 +151,7 @@ extension PacketSocket {
         openQuota()
     }
 
-    /// Makes the quota of the other end.
+    /// Makes the ``DescriptorQuota`` for the descriptors that the other end sends.
     ///
     /// The quota also counts this socket while ``DescriptorCloser`` closes it, because closing it can take time.
     mutating func openQuota() {

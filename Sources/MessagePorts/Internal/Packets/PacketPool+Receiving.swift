@@ -5,7 +5,7 @@ extension PacketPool {
     enum Received {
         /// A well-formed packet, which the caller owns.
         case packet(Packet)
-        /// No packet yet.
+        /// No packet has arrived yet.
         case wouldBlock
         /// The end: no more packets will arrive.
         case end
@@ -16,7 +16,7 @@ extension PacketPool {
         case exceedsAllowance
         /// A packet with more descriptors than this process can open.
         case outOfDescriptors
-        /// The kernel has refused, and nothing was received.
+        /// The kernel has refused for another reason, and nothing was received.
         case failed(SystemError)
     }
 
@@ -26,8 +26,8 @@ extension PacketPool {
     ///
     /// - Parameters:
     ///   - socket: The socket. Only one thread at a time receives from it.
-    ///   - allowance: The number of descriptors that the packet may carry now.
-    ///   - limit: The number of descriptors that a permitted packet may carry.
+    ///   - allowance: The number of descriptors that the packet may carry at present. A packet with more waits in the kernel.
+    ///   - limit: The number of descriptors that a packet may ever carry. A packet with more breaks the rules.
     ///   - waits: True if the call blocks until there is a packet: ``PacketSocket/receive(into:_:waits:)``.
     /// - Returns: The result. Only a well-formed packet leaves the pool.
     func receive(

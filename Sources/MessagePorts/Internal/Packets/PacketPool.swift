@@ -1,8 +1,10 @@
 internal import RunLoops
 
-/// The free packets of one size, so that receiving a message allocates nothing.
+/// The free packets of one size, kept for reuse so that receiving a message usually allocates nothing.
 final class PacketPool: Sendable {
-    /// The largest number of packets that are kept: enough for nested handlers, and for a few messages that were passed on.
+    /// The largest number of free packets that are kept.
+    ///
+    /// It is enough for nested handlers, and for a few messages that handlers have passed on.
     private static let most = 8
 
     private let size: Int
@@ -13,10 +15,10 @@ final class PacketPool: Sendable {
     /// - Parameter body: The length of the largest body that a packet has room for.
     init(forBodiesOf body: Int) { size = Frame.headLength + body }
 
-    /// Returns a packet for the kernel to fill.
+    /// Returns a free packet, or makes one if the pool is empty.
     func take() -> Packet { free.withLock { $0.popLast() } ?? Packet(size: size) }
 
-    /// Clears a packet, and keeps it for the next caller if there is room.
+    /// Discards the descriptors of a packet, and keeps the packet for reuse unless the pool is full.
     func give(_ packet: Packet) {
         packet.clear()
         free.withLock { if $0.count < PacketPool.most { $0.append(packet) } }

@@ -7,7 +7,7 @@ extension PacketSocket {
     enum Sent: Equatable {
         /// The kernel has the whole packet, with all of its descriptors.
         case sent
-        /// There is no room, and nothing was sent.
+        /// The socket has no room for the packet now, and nothing was sent.
         case wouldBlock
         /// The other end is closed, and nothing was sent.
         case closed
@@ -16,7 +16,7 @@ extension PacketSocket {
         /// The kernel has no memory for the packet, or the user has too many descriptors in flight. Nothing was sent. A later
         /// attempt may succeed, but the kernel does not report when.
         case outOfKernelResources
-        /// The kernel has refused, and nothing was sent.
+        /// The kernel has refused for another reason, and nothing was sent.
         case failed(SystemError)
     }
 
@@ -50,11 +50,11 @@ extension PacketSocket {
         }
     }
 
-    /// The result of receiving.
+    /// The result of receiving one packet.
     enum Received: ~Copyable {
         /// The first `length` bytes of the buffer are one packet, which arrived with these descriptors.
         case packet(length: Int, OwnedDescriptors)
-        /// No packet yet.
+        /// No packet has arrived yet.
         case wouldBlock
         /// The end: no more packets will arrive.
         case end
@@ -67,7 +67,7 @@ extension PacketSocket {
         /// A packet carries more descriptors than this process could open. The associated value holds the descriptors that were
         /// opened. The packet stays in the kernel's queue, unless the allowance was ``DescriptorQuota/Allowance/any``.
         case lacksDescriptors(OwnedDescriptors)
-        /// The kernel has refused, and nothing was received.
+        /// The kernel has refused for another reason, and nothing was received.
         case failed(SystemError)
     }
 
@@ -122,7 +122,7 @@ extension PacketSocket {
     /// Sends a frame with its body as one packet, without blocking.
     ///
     /// - Parameters:
-    ///   - frame: The head. Its lengths are filled in here.
+    ///   - frame: The head. This function sets its length of the body and its number of descriptors.
     ///   - body: The bytes after the head, fewer than 2³².
     ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open in this
     ///     process.

@@ -1,17 +1,17 @@
 internal import RunLoops
 
 extension PacketSocket {
-    /// Makes sure that a packet with a body of this length can be sent, if the system allows that.
+    /// Enlarges the socket's send buffer if it is too small for a packet with a body of this length.
     ///
-    /// If the kernel's default has room for the packet, the default is kept: it has room for many small packets. More room is asked
-    /// for only when a packet needs it, whatever limits the other end states. Otherwise the other end would choose how much of the
-    /// kernel's memory this process uses.
+    /// The buffer grows as far as the system allows. By default, it has room for many small packets, and the default is kept until
+    /// a packet needs more. The limits that the other end states do not enlarge the buffer. Otherwise the other end would choose
+    /// how much of the kernel's memory this process uses.
     borrowing func ensureRoom(forBodiesOf length: Int) throws(SystemError) {
         let packet = Frame.headLength + length
         if try mostBytes < packet { try makeRoom(forPacketsOf: packet) }
     }
 
-    /// Throws if no packet can have a body of this length, however much room is asked for.
+    /// Throws if no packet can have a body of this length, even with the largest send buffer that the system allows.
     static func checkRoom(forBodiesOf length: Int) throws {
         let pair = try PacketSocket.pair()
         try pair.near.ensureRoom(forBodiesOf: length)
@@ -19,7 +19,7 @@ extension PacketSocket {
         if most < length { throw MessagePortError.tooLarge(limit: most) }
     }
 
-    /// Sends a frame with its body as one packet, without blocking, and asks for the room that the packet needs.
+    /// Sends a frame with its body as one packet, without blocking, and enlarges the send buffer if the packet needs that.
     ///
     /// Parameters and result are those of ``send(_:body:descriptors:)``.
     borrowing func sendMakingRoom(_ frame: Frame, body: RawSpan, descriptors: [CInt]) -> Sent {

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// One end of a connection on this machine that preserves packet boundaries: each packet is sent and received whole, or not at all.
 ///
-/// The only functions that block are ``wait(for:before:)`` and, if `waits` is true, ``receive(into:_:waits:)``. A packet carries
-/// bytes and descriptors.
+/// A packet carries bytes and descriptors. The only functions that block are ``wait(for:before:)`` and, if `waits` is true,
+/// ``receive(into:_:waits:)``.
 ///
 /// > Thread safety: any thread. Packets of one thread arrive in the order in which it sent them.
 struct PacketSocket: ~Copyable, Sendable {
@@ -18,10 +18,10 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// True if packets that wait to be read can carry descriptors.
     ///
-    /// The other end has chosen these descriptors, so closing the socket can take time.
+    /// Closing the socket also closes these descriptors. The other end has chosen them, so that can take time.
     private let mayHoldDescriptors: Atomic<Bool>
 
-    /// The quota of the other end, or nil until the other end is known.
+    /// The quota for the descriptors that the other end sends, or nil until the other end is known.
     var quota: DescriptorQuota?
 
     /// Takes over a connected socket, which is non-blocking unless this end made the connection.
@@ -52,7 +52,8 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// Allows descriptors in the packets that arrive after this call.
     ///
-    /// Before that, packets to a connection of a ``PacketListener`` carry no descriptors, if the kernel can refuse them.
+    /// Before this call, the kernel rejects packets with descriptors on a connection that a ``PacketListener`` has accepted, if the
+    /// kernel is able to.
     borrowing func allowDescriptors() {
         mayHoldDescriptors.store(true, ordering: .relaxed)
         _ = runloops_allow_descriptors(descriptor, true)
@@ -85,9 +86,9 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The largest number of bytes of one packet.
+    /// The largest number of bytes of one packet that this socket can send.
     ///
-    /// The kernel charges the sender for packets that were not received yet.
+    /// The send buffer limits this number: the kernel charges packets that were not received yet to their sender.
     var mostBytes: Int {
         get throws(SystemError) {
             let socket = descriptor
@@ -96,7 +97,7 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Asks the kernel for space to send packets of this size.
+    /// Asks the kernel for a send buffer that has room for packets of this size.
     ///
     /// The kernel gives as much as the system's `wmem_max` allows.
     borrowing func makeRoom(forPacketsOf bytes: Int) throws(SystemError) {

@@ -1,12 +1,12 @@
-/// A packet that breaks the rules, which ends its connection.
+/// A packet that breaks the rules of the protocol, so that its connection ends.
 enum PacketViolation: Hashable, Sendable {
-    /// The packet is not a packet of a port.
+    /// The packet is not a well-formed packet of a port.
     case malformed(Frame.Fault)
     /// The packet is longer than the largest packet that is accepted.
     case tooLong(length: Int)
     /// The packet carries more descriptors than are accepted.
     case tooManyDescriptors(limit: Int)
-    /// The packet is well-formed, but out of place or beyond the limits.
+    /// The packet is well-formed, but is not allowed at this point, or is beyond the limits.
     case refused(Frame.Kind, bodyLength: Int, Frame.Refusal)
 
     init(_ frame: Frame, _ refusal: Frame.Refusal) {

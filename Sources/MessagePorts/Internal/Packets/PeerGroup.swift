@@ -1,14 +1,14 @@
 internal import Glibc
 internal import RunLoops
 
-/// The peers whose descriptors are counted and closed together.
+/// A group of peer processes whose descriptors are counted and closed together.
 ///
-/// No group delays the closing of another group's descriptors. Each process of this process's user is a separate group. All
-/// processes of another user are one group, because a user can have any number of processes.
+/// Each process of the user that this process runs as is a group of its own. All processes of another user are one group, because a
+/// user can have any number of processes. No group delays the closing of another group's descriptors.
 ///
 /// > Thread safety: any thread.
 final class PeerGroup: Sendable {
-    /// A process, or a user with all of its processes.
+    /// The identity of a group: one process, or a user with all of its processes.
     struct Key: Hashable, Sendable {
         let user: UInt32
         /// The ID of the process; 0 for all processes of another user, and for processes that the kernel cannot identify to this
@@ -25,7 +25,7 @@ final class PeerGroup: Sendable {
             self.process = process
         }
 
-        /// The group of peers whose credentials the kernel does not report.
+        /// The group of all peers whose credentials the kernel does not report.
         static let unknown = Key(user: .max, process: -1)
     }
 
@@ -36,9 +36,9 @@ final class PeerGroup: Sendable {
 
     // MARK: - All groups
 
-    /// A group, and the number of quotas that belong to it.
+    /// A group, and the number of ``DescriptorQuota`` objects that belong to it.
     ///
-    /// The group is removed with its last quota.
+    /// The entry is removed when its last quota leaves the group.
     private struct Entry: Sendable {
         let group: PeerGroup
         var quotas = 0
@@ -46,7 +46,7 @@ final class PeerGroup: Sendable {
 
     private static let entries = Guarded<[Key: Entry]>([:])
 
-    /// Adds one quota to a group, and returns the group.
+    /// Adds one quota to the group with a key, and returns the group.
     ///
     /// Makes the group if it does not exist.
     static func join(_ key: Key) -> PeerGroup {

@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// Reports the packets and peers that a port or connection has refused.
+/// Reports the packets and peers that one port or connection has refused, up to ``mostLines`` of them.
 ///
-/// Only the first refusals are reported, because the peers decide how many there are.
+/// Without this limit, the peers would decide how many lines are reported.
 final class RateLimitedLog: Sendable {
     /// The largest number of lines that are reported.
     static let mostLines = 16
@@ -25,7 +25,7 @@ final class RateLimitedLog: Sendable {
         RunLoopDiagnostics.report(line() + end, details())
     }
 
-    /// The details of a report about a port.
+    /// Returns the details of a line about a port: the port's name, and the process and user of the peer.
     static func details(ofPort name: PortName, peer: PeerCredentials?) -> [String: String] {
         var details = ["port": "\(name)"]
         if let peer {

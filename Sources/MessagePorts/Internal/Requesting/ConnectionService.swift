@@ -1,14 +1,15 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The thread that reads replies for the tasks of this process, and notices when watched connections end.
+/// The thread that reads replies on behalf of the tasks of this process, and notices when watched connections end.
 ///
 /// The thread is started when it is first needed. A process that only sends, or blocks until replies arrive, does not start it. The
-/// thread runs no code of the user's: when a connection ends, the thread schedules each handler for the end on the handler's loop.
+/// thread runs no code of the user's: when a connection ends, the thread schedules each handler that waits for this end on that
+/// handler's loop.
 final class ConnectionService: Sendable {
-    /// The watched connections.
+    /// The epoll set that watches the connections' sockets.
     ///
-    /// Their tokens are the keys of ``connections``.
+    /// The token of each socket is the connection's key in ``connections``.
     let set: EpollSet
     private let thread: RunLoopThread
     private let connections = Guarded(Connections())
@@ -61,7 +62,9 @@ final class ConnectionService: Sendable {
         connections.withLock { $0.byToken[token] }?.object(as: RemoteConnection.self)
     }
 
-    /// Begins to watch a connection, at first for its end alone, which the kernel reports once.
+    /// Begins to watch a connection.
+    ///
+    /// At first, the kernel reports only the end of the connection, and reports it once.
     ///
     /// - Returns: The connection's token.
     func add(_ connection: RemoteConnection) throws(SystemError) -> UInt64 {

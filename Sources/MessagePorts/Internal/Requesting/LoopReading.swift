@@ -1,10 +1,11 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The additional state of a connection that a loop reads, instead of the threads that wait for replies.
+/// The additional state of a connection that only a loop reads.
 ///
-/// The socket is in an ``EpollSet`` of its own, and the loop watches the set's descriptor. So any thread can change the set, to
-/// make it report when the socket has room. The set does not change when the port leaves its loop.
+/// Other connections are read by the threads that wait for replies. This connection's socket is in an ``EpollSet`` of its own, and
+/// the loop watches the set's descriptor. So any thread can change the set, to make it report when the socket has room. The set
+/// does not change when the remote port leaves its loop.
 final class LoopReading: Sendable {
     /// The token that the set reports for the socket.
     static let socketToken: UInt64 = 0
@@ -14,15 +15,17 @@ final class LoopReading: Sendable {
     let set: EpollSet
     let origin: SourceLocation
 
-    /// The loop that reads.
+    /// The claim of the loop that reads the connection.
     ///
-    /// Only that loop's thread accesses `input`.
+    /// Only the thread of that loop accesses `input`.
     let claim = SharedClaim()
 
+    /// The remote port in the loop that reads the connection, or nil if the port is in no loop.
+    ///
     /// `nonisolated(unsafe)`: guarded by ``claim``.
     nonisolated(unsafe) var input: RemotePortInput?
 
-    /// The state of the wait for room, which begins when a sender has found no room.
+    /// The state of the wait until the socket has room, which begins when a sender has found no room.
     private let room = Guarded(Room())
 
     private struct Room: Sendable {
@@ -47,7 +50,7 @@ final class LoopReading: Sendable {
 
     // MARK: - The loop
 
-    /// Puts the port into a mode.
+    /// Adds the remote port to a mode of a loop.
     func join(
         _ loop: RunLoop, _ mode: RunLoop.Mode, _ port: RemotePort,
         _ deliver: @escaping (consuming MessagePort.Message) -> Void
@@ -69,7 +72,7 @@ final class LoopReading: Sendable {
         joined.input.becameReady()
     }
 
-    /// Removes the port from a mode.
+    /// Removes the remote port from a mode.
     func leave(_ mode: RunLoop.Mode) {
         guard claim.loopHere != nil, let input = unsafe input else { return }
         let removed = input.removeHandlers(for: mode)
@@ -77,16 +80,16 @@ final class LoopReading: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Releases the claim, because the port has left its loop.
+    /// Releases the claim, because the remote port has left its loop.
     func hasLeft() {
         unsafe input = nil
         claim.release()
     }
 
-    /// Sets a handler.
+    /// Sets one of the handlers that the loop calls: for the complete connection, for room, or for the end.
     ///
     /// - Parameters:
-    ///   - member: The public member that was called.
+    ///   - member: The public function that the program has called, for the message about a misuse.
     ///   - place: The property that holds the handler.
     ///   - handler: The handler.
     ///   - hasEnded: True if the connection has ended, so that the port may have left the loop by itself.
@@ -114,8 +117,8 @@ final class LoopReading: Sendable {
 
     /// Makes the set report when a socket has room, because a sender has found no room.
     ///
-    /// The socket has room until the port has admitted this process, and the set would report that room in every pass. So until
-    /// then, this function only sets a flag, and ``admitted(_:)`` changes the set later.
+    /// Until the port has admitted this process, the socket has room, and the set would report that in every pass of the loop. So
+    /// until then, this function only sets a flag, and ``admitted(_:)`` changes the set later.
     ///
     /// The set is changed under the lock, although changing it is a system call: the last thread to change the state has to be the
     /// last thread to call the kernel.
@@ -127,7 +130,7 @@ final class LoopReading: Sendable {
         }
     }
 
-    /// Records that the port has admitted this process.
+    /// Records that the port has admitted this process, and makes the set report room if a sender waits for that.
     func admitted(_ socket: borrowing PacketSocket) {
         let descriptor = socket.descriptor
         room.withLock { if $0.isAwaited { watchRoom(&$0, descriptor) } }
@@ -169,7 +172,7 @@ final class LoopReading: Sendable {
     /// Records that the alarm has fired, so that the pause is over.
     func alarmFired() { room.withLock { _ in unsafe alarm?.hasFired() } }
 
-    /// Makes the next pause short again, because a packet was sent.
+    /// Resets the pause between two attempts to send to its shortest length, because a packet was sent.
     func hasSent() { room.withLock { $0.backoff.reset() } }
 
     private func change(_ descriptor: CInt, _ interest: EpollSet.Interest) {

@@ -3,14 +3,14 @@ internal import Synchronization
 
 /// A request that waits for its reply, on behalf of a thread or of a task.
 ///
-/// Once a request is sent, it stays in the request table of its connection until it is decided. The code that removes the request
-/// from the table decides it.
+/// A request is decided when it has a reply or has failed. Once it is sent, it stays in the ``RequestTable`` of its connection
+/// until it is decided. The code that removes the request from the table decides it.
 ///
-/// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state. The outcome may be read without the lock
-/// once ``isDecided`` is true, because the outcome does not change again. The number changes only while the request is being sent
-/// by the thread or task that made it. That thread or task may read the number without the lock.
+/// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state, with two exceptions. The outcome may be
+/// read without the lock once ``isDecided`` is true, because the outcome does not change again. The number changes only while the
+/// thread or task that made the request sends it. That thread or task may read the number without the lock.
 final class PendingRequest: @unchecked Sendable {
-    /// The result that the waiter gets.
+    /// The result of the request, for the thread or task that waits for it.
     enum Outcome: Sendable {
         case reply(Packet)
         case failure(MessagePortError)
@@ -40,17 +40,20 @@ final class PendingRequest: @unchecked Sendable {
 
     /// The number of the request, which its reply repeats.
     ///
-    /// The table sets it before the request is sent.
+    /// The ``RequestTable`` sets the number before the request is sent.
     var number: UInt64 = 0
 
     private var waiter = Waiter.noWaiter
     private var decided: Outcome?
-    /// This is stored after ``decided``, with release ordering, which makes ``decided`` visible to a thread that loads this.
+    /// True once ``decided`` is set.
+    ///
+    /// This is stored after ``decided``, with release ordering. So a thread that loads true with acquire ordering also sees
+    /// ``decided``.
     private let decision = Atomic(false)
 
     init(isTask: Bool) { self.isTask = isTask }
 
-    /// True once the request is decided.
+    /// True once the request has a reply or has failed.
     ///
     /// Any thread may read this, without the lock.
     var isDecided: Bool { decision.load(ordering: .acquiring) }
@@ -60,7 +63,7 @@ final class PendingRequest: @unchecked Sendable {
     /// Any thread may read this, without the lock.
     var outcome: Outcome? { isDecided ? decided : nil }
 
-    /// The gate at which the request's thread waits.
+    /// The gate at which the request's thread waits, or nil if no thread waits at a gate.
     var gate: ThreadGate? {
         switch waiter {
         case .thread(let gate): gate
@@ -70,7 +73,7 @@ final class PendingRequest: @unchecked Sendable {
 
     /// Sets the outcome, which is set only once.
     ///
-    /// - Returns: The waiter, which the caller wakes once it holds no lock.
+    /// - Returns: The thread or task that waits for the outcome. The caller wakes it once it holds no lock.
     func decide(_ outcome: Outcome) -> Waiter {
         precondition(decided == nil, "a request in the table is undecided")
         decided = outcome
@@ -79,9 +82,9 @@ final class PendingRequest: @unchecked Sendable {
         return waiter
     }
 
-    /// Sets the waiter, unless the request is decided.
+    /// Sets the thread or task to wake when the request is decided, unless it is decided already.
     ///
-    /// - Returns: False if the request is decided. Then the waiter is not woken.
+    /// - Returns: False if the request is decided already. Then the waiter is not woken.
     func attach(_ waiter: Waiter) -> Bool {
         if decided != nil { return false }
         self.waiter = waiter

@@ -1,11 +1,11 @@
-/// The role of the reader of a connection on which replies arrive; a connection has at most one reader at a time.
+/// The role of the reader of a connection; at most one thread or loop has it at a time.
 ///
 /// If two threads read the connection, one of them could receive the reply that the other is waiting for, and the other would not
 /// wake up.
 ///
-/// If threads wait for replies, one of them takes the role, and reads for all requests. It reads its own reply, so no other thread
-/// has to wake it. If only tasks wait, or only the end is to be reported, the kernel notifies the process's ``ConnectionService``,
-/// which then takes the role. A connection that is made for a loop is read only by the loop.
+/// If threads wait for replies, one of them takes the role, and reads the replies to all requests. That thread reads its own reply,
+/// so no other thread has to wake it. If only tasks wait, or only the end of the connection is to be reported, the kernel notifies
+/// the process's ``ConnectionService``, which then takes the role. A connection that is made for a loop is read only by the loop.
 struct ReaderRole: Sendable {
     private enum State {
         /// There is no reader: no reader is needed, or a thread was woken and takes the role next.
@@ -25,7 +25,7 @@ struct ReaderRole: Sendable {
         let rawValue: UInt8
         /// Arriving packets, for tasks that wait for replies.
         static let replies = ServiceInterest(rawValue: 1)
-        /// The end of the connection, for its watchers.
+        /// The end of the connection, for the handlers that wait for it.
         static let end = ServiceInterest(rawValue: 2)
     }
 
@@ -42,10 +42,10 @@ struct ReaderRole: Sendable {
 
     init(isReadByLoop: Bool = false) { state = isReadByLoop ? .loop : .free }
 
-    /// The events of which the kernel is to notify the service, or nil if the kernel was not asked to, or has done so already.
+    /// The events that the kernel was asked to report to the service, or nil if it was not asked or has reported one already.
     private var pending: ServiceInterest?
 
-    /// Takes the role for a thread, unless the role is taken.
+    /// Gives the role to the calling thread, unless another reader has it.
     ///
     /// - Returns: True if the thread has the role now.
     mutating func acquireForThread() -> Bool {
@@ -57,9 +57,9 @@ struct ReaderRole: Sendable {
         }
     }
 
-    /// Takes the role for the service, which the kernel has notified.
+    /// Gives the role to the service, which the kernel has notified.
     ///
-    /// - Returns: True if the service has the role now. Otherwise a thread has the role, or no reader is needed.
+    /// - Returns: True if the service has the role now. Otherwise another reader has the role, or no reader is needed.
     mutating func acquireForService() -> Bool {
         pending = nil
         switch state {

@@ -4,16 +4,16 @@ internal import RunLoops
 // Reading replies, on the thread that has the role of the reader.
 
 extension RemoteConnection {
-    /// Reads the packets that wait, at most 64, and releases the role of the reader.
+    /// Reads the packets that have arrived, at most 64, and releases the ``ReaderRole``.
     ///
-    /// If more packets wait, the next reader reads them.
+    /// If more packets have arrived, the next reader reads them.
     func readAll() {
         var rest = 64
         while rest > 0, readOne() { rest -= 1 }
         stopReading()
     }
 
-    /// Reads one packet, and wakes the waiter of its request if it is a reply.
+    /// Reads one packet, and if it is a reply, wakes the thread or task that waits for it.
     ///
     /// A message is discarded, and counted: no loop reads this connection, so there is no handler for messages.
     ///
@@ -30,20 +30,20 @@ extension RemoteConnection {
         }
     }
 
-    /// The result of reading.
+    /// The result of reading one packet.
     enum Read {
-        /// A message of the port, which the caller owns.
+        /// A message from the port, which the caller owns.
         case message(Packet)
         /// A packet that needs nothing more from the caller: a reply, the notice that there will be no reply, or the port's
         /// welcome. More packets may wait.
         case handled
-        /// No packet, or the connection has ended.
+        /// No packet waits, or the connection has ended.
         case nothing
     }
 
-    /// Reads one packet, and wakes the waiter of its request if it is a reply.
+    /// Reads one packet, and if it is a reply, wakes the thread or task that waits for it.
     ///
-    /// Only the reader of the connection calls this.
+    /// Only the reader of the connection calls this; see ``ReaderRole``.
     ///
     /// - Parameter waits: True if the call blocks until there is a packet.
     /// - Returns: The result.
@@ -96,7 +96,7 @@ extension RemoteConnection {
         return .nothing
     }
 
-    /// Ends the connection, because a packet breaks the rules.
+    /// Ends the connection, because a packet has broken the rules of the protocol.
     private func turnAway(_ violation: PacketViolation) -> Read {
         log.report(
             "RemotePort \"\(name)\" closes the connection with \(peer): \(violation)",
@@ -120,7 +120,7 @@ extension RemoteConnection {
 
     // MARK: - The service
 
-    /// Makes the service watch this connection for replies to tasks and for its end, unless a loop reads the connection.
+    /// Makes the ``ConnectionService`` watch this connection for replies to tasks and for its end, unless a loop reads it.
     func watchWithService() throws(SystemError) {
         if reading != nil { return }
         if state.withLock({ $0.watch != nil || $0.ended != nil }) { return }
@@ -133,7 +133,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Releases the role of the reader, and chooses another reader if one is needed.
+    /// Releases the ``ReaderRole``, and chooses another reader if one is needed.
     func stopReading() {
         let gate = state.withLock { state in
             state.role.release()
@@ -142,10 +142,12 @@ extension RemoteConnection {
         gate?.open()
     }
 
-    /// Chooses a reader if the role is free, and a request waits for its reply or a handler waits for the end.
+    /// Chooses a reader if the connection has none, and a request waits for its reply or a handler waits for the end.
     func ensureReader() { state.withLock { nextReader(&$0) }?.open() }
 
-    /// Chooses the next reader if the role is free: a thread, whose gate the caller opens, or the service.
+    /// Chooses the next reader, a waiting thread or the service, if the connection has no reader.
+    ///
+    /// - Returns: The gate of the chosen thread, which the caller opens, or nil if no thread was chosen.
     private func nextReader(_ state: inout State) -> ThreadGate? {
         if state.ended != nil { return nil }
         let gate = state.requests.firstGate
@@ -160,9 +162,9 @@ extension RemoteConnection {
         }
     }
 
-    /// Makes the kernel notify the service once.
+    /// Asks the kernel to notify the service, once, of packets or of the connection's end.
     ///
-    /// The caller holds the lock, although this is a system call. If two threads state different interests, the last thread to
+    /// The caller holds the lock, although this is a system call. If two threads ask for different events, the last thread to
     /// change the state has to be the last thread to call the kernel. Otherwise the service would not be notified of a reply.
     private func notifyService(_ interest: ReaderRole.ServiceInterest, _ watch: Watch) {
         let events: EpollSet.Interest = interest.contains(.replies) ? [.reading, .once] : [.hangUp, .once]
@@ -171,9 +173,9 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads for the service, which the kernel has notified of a packet or of the end.
+    /// Reads the packets that have arrived, on the thread of the service, which the kernel has notified.
     ///
-    /// Only the service's thread calls this.
+    /// If another reader is needed instead, this chooses one.
     func serviceWasNotified() {
         if state.withLock({ $0.role.acquireForService() }) { readAll() } else { ensureReader() }
     }

@@ -5,7 +5,7 @@ internal import RunLoops
 extension RemoteConnection {
     /// Sends a message.
     ///
-    /// If there is no room, the call blocks until there is room, or until the deadline.
+    /// If the socket has no room, the call blocks until there is room, or until the deadline.
     func send(
         _ frame: Frame, _ body: RawSpan, _ descriptors: [CInt], before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
@@ -36,7 +36,7 @@ extension RemoteConnection {
 
     /// Sends a message if there is room for it now.
     ///
-    /// - Returns: False if there is no room. Then the loop that reads reports when there is room.
+    /// - Returns: False if there is no room. If a loop reads the connection, the loop calls the handler for room later.
     func trySend(_ frame: Frame, _ body: RawSpan, _ descriptors: [CInt]) throws(MessagePortError) -> Bool {
         let (limits, ended) = state.withLock { ($0.limits, $0.ended) }
         if let ended { throw ended }
@@ -81,7 +81,9 @@ extension RemoteConnection {
         }
     }
 
-    /// Throws if the loop that reads is that of the calling thread, which would then wait for a packet that only it can read.
+    /// Throws if the calling thread's own loop reads the connection, unless the deadline has passed.
+    ///
+    /// The thread would wait for a packet that only its loop can read.
     private func checkReader(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
         if let deadline, deadline <= .now { return }
         if reading?.claim.loopHere != nil { throw .wouldDeadlock }
@@ -116,17 +118,17 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads the replies that the other end may have sent before it was closed.
+    /// Reads the replies that the other end has sent before it was closed.
     private func peerHungUp() {
         let reads = state.withLock { $0.role.acquireForThread() }
         // If another thread has the role of the reader, that thread reads the replies and finds the end.
         if reads { readAll() }
     }
 
-    /// Adds a request to the table and sends it.
+    /// Adds a request to the ``RequestTable``, and sends it.
     ///
-    /// If the request is decided before it is sent, this function returns, and the waiter of the request finds the outcome. If this
-    /// function throws, the caller is allowed to begin the request again.
+    /// If the request is decided before it is sent, this function returns, and the code that waits for the request finds the
+    /// outcome. If this function throws, the caller is allowed to begin the request again.
     func begin(
         _ request: PendingRequest, _ body: RawSpan, id: UInt32, _ descriptors: [CInt],
         before deadline: ContinuousClock.Instant?
@@ -148,9 +150,10 @@ extension RemoteConnection {
         }
     }
 
-    /// Begins a thread's wait for a reply.
+    /// Records that the calling thread begins to wait for a reply.
     ///
-    /// Throws if the calling thread serves the port.
+    /// Throws ``MessagePortError/wouldDeadlock`` if the wait would never end, for example because the calling thread serves the
+    /// port.
     func beginWait(
         for request: PendingRequest, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) -> ThreadWait? {
@@ -158,7 +161,7 @@ extension RemoteConnection {
         return try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
     }
 
-    /// Ends the wait for a request.
+    /// Gives up a request, because its thread or task waits no longer.
     ///
     /// The request fails with `reason`, unless it was decided meanwhile.
     ///
@@ -178,9 +181,9 @@ extension RemoteConnection {
         return outcome
     }
 
-    /// Blocks the calling thread until a request is decided.
+    /// Blocks the calling thread until a request has a reply or has failed.
     ///
-    /// If the role of the reader is free, the thread takes it, and reads for all requests meanwhile.
+    /// If no thread has the ``ReaderRole``, the calling thread takes it, and reads the replies to all requests meanwhile.
     ///
     /// - Returns: The outcome, or nil if the deadline passed first.
     func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) throws(SystemError)
@@ -196,7 +199,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads the replies to all requests, until the given request is decided.
+    /// Reads the replies to all requests, until the given request is decided or the deadline passes.
     private func read(
         for request: PendingRequest, until end: Moment
     ) throws(SystemError) -> PendingRequest.Outcome? {

@@ -6,7 +6,7 @@ internal import RunLoops
 /// the loop. Any other connection is read by the threads that wait for replies, and by the ``ConnectionService`` for tasks.
 final class RemoteConnection: Sendable {
     let socket: PacketSocket
-    /// The descriptors that the port has sent and that are neither taken nor closed.
+    /// The quota that counts the descriptors that the port has sent.
     let quota: DescriptorQuota
     /// The process at the other end.
     let peer: PeerCredentials
@@ -14,7 +14,7 @@ final class RemoteConnection: Sendable {
     let mostDescriptors: Int
     let name: PortName
     let origin: SourceLocation
-    /// The port, if it belongs to this process.
+    /// The port at the other end if it belongs to this process, and otherwise nil.
     let local: LocalPort?
     let pool: PacketPool
     let log = RateLimitedLog()
@@ -23,7 +23,7 @@ final class RemoteConnection: Sendable {
     let state: Guarded<State>
 
     struct State: Sendable {
-        /// The state that decides which frames may arrive.
+        /// The state that decides which frames are allowed to arrive.
         var connection: ConnectionState
         /// The port's limits, or nil until the port has admitted this process.
         var limits: Frame.Limits?
@@ -32,7 +32,7 @@ final class RemoteConnection: Sendable {
         var endCallbacks = LoopCallbacks()
         /// The service that watches this connection, or nil until it is needed.
         var watch: Watch?
-        /// The reason of the end, or nil while the connection is open.
+        /// The reason that the connection has ended, or nil while it is open.
         var ended: MessagePortError?
         /// The number of messages that were discarded, because no loop reads the connection.
         var discardedMessageCount = 0
@@ -49,7 +49,7 @@ final class RemoteConnection: Sendable {
 
         /// Returns the next step of the thread that waits for a request.
         ///
-        /// The thread reads if the role of the reader is free.
+        /// If the connection has no reader, the thread becomes the reader.
         mutating func turn(of request: PendingRequest) -> Turn {
             if request.isDecided { return .leave }
             if role.acquireForThread() {
@@ -74,7 +74,9 @@ final class RemoteConnection: Sendable {
         let token: UInt64
     }
 
-    /// Connects, and then waits until the port admits this process, but only if no loop is to read the connection.
+    /// Connects to a port.
+    ///
+    /// If no loop is to read the connection, this then waits until the port admits this process.
     init(
         _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
         before deadline: ContinuousClock.Instant?, isReadByLoop: Bool
@@ -131,15 +133,15 @@ final class RemoteConnection: Sendable {
     var discardedMessageCount: Int { state.withLock { $0.discardedMessageCount } }
     var limits: Frame.Limits? { state.withLock { $0.limits } }
     var wasAdmitted: Bool { limits != nil }
-    /// The reason of the end, or nil while the connection is open.
+    /// The reason that the connection has ended, or nil while it is open.
     var ending: MessagePortError? { state.withLock { $0.ended } }
 
     // MARK: - End
 
     /// Ends the connection.
     ///
-    /// Every pending request fails with the reason, and the handlers for the end are scheduled. Any thread may call this. A second
-    /// call does nothing.
+    /// Every pending request fails with the reason, and the handlers that wait for the end are scheduled. Any thread may call this.
+    /// A second call does nothing.
     func end(_ reason: MessagePortError) {
         // In a forked child, the connection and the descriptors that the service watches belong to the parent.
         if Fork.isChild { return }

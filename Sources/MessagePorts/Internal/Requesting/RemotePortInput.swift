@@ -1,22 +1,23 @@
 internal import DequeModule
 internal import RunLoops
 
-/// A remote port in one loop, with its handlers.
+/// A ``RemotePort`` in one loop, with its handlers.
 ///
-/// The loop watches the descriptor of the connection's set. When the set is ready, the loop queues this input among
-/// the loop's ports. Each pass serves ports and remote ports in the same step; see ``ServedInput``.
+/// The loop watches the descriptor of the connection's ``EpollSet``. When the set is ready, the loop adds this input to the queue
+/// of its ports. Each pass serves ports and remote ports in the same step; see ``ServedInput``.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RemotePortInput: InputServer {
-    /// The port, which lives as long as it is in a loop.
+    /// The port itself, which this reference keeps alive while the port is in the loop.
     private let port: RemotePort
     private let reading: LoopReading
     let input: ServedInput
-    /// The handlers are read for each message, so they are stored without exclusivity checks; see ``ExclusivityUnchecked``.
+    /// The handlers for messages, stored without exclusivity checks because they are read for each message; see
+    /// ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<MessagePortInput.Handler>())
-    /// The handler to call once, when the connection is complete.
+    /// The handler to call once, when the port at the other end has admitted this process.
     var connected: (() -> Void)?
-    /// The handler to call each time that there is room after a sender has found no room.
+    /// The handler to call each time that the socket has room again after a sender has found no room.
     var hasRoom: (() -> Void)?
     /// The handler to call once, when the connection has ended.
     var ended: ((MessagePortError) -> Void)?
@@ -27,7 +28,7 @@ final class RemotePortInput: InputServer {
         input = ServedInput(reading.set.descriptor, reading.origin, in: loop)
     }
 
-    /// Stores a handler for a mode, or for the common modes, unless the mode has one.
+    /// Stores a handler for a mode, or for the common modes, unless the mode has a handler already.
     func add(_ deliver: @escaping (consuming MessagePort.Message) -> Void, for mode: RunLoop.Mode) {
         handlers.value.add(MessagePortInput.Handler(mode: mode, deliver: deliver))
     }

@@ -1,14 +1,16 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The requests of one connection that wait for a reply, by number.
+/// The requests of one connection that wait for a reply, by their numbers.
 struct RequestTable: Sendable {
     /// The requests in the order of their numbers, which is the order in which they were added.
     ///
     /// Most replies are for one of the first requests.
     private var waiting: Deque<PendingRequest> = []
     private var last: UInt64 = 0
-    /// The number of requests that were made by tasks, which cannot read replies themselves.
+    /// The number of waiting requests that tasks have made.
+    ///
+    /// Tasks cannot read replies themselves.
     private(set) var taskCount = 0
 
     /// The number of replies that arrived after the wait for them had ended.
@@ -16,7 +18,9 @@ struct RequestTable: Sendable {
 
     var isEmpty: Bool { waiting.isEmpty }
 
-    /// The gate of the thread whose request has waited longest, so that this thread can be woken to read for all requests.
+    /// The gate of the thread whose request has waited longest, or nil if no thread waits at a gate.
+    ///
+    /// When the gate opens, that thread can read the replies to all requests.
     ///
     /// O(*n*), *n* requests.
     var firstGate: ThreadGate? {
@@ -45,7 +49,7 @@ struct RequestTable: Sendable {
         return request
     }
 
-    /// Removes a request whose wait has ended.
+    /// Removes a request that its thread or task has given up.
     ///
     /// O(*n*), *n* requests, unless the request is one of the first or the last.
     ///

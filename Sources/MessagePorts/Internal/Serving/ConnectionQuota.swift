@@ -1,7 +1,7 @@
-/// The numbers of a port's connections, by process and by user, so that no process and no user other than the port's uses up all of
-/// them.
+/// The counts of a port's connections, for each process and for each user.
 ///
-/// All processes that the kernel cannot identify to this process count as one process.
+/// With these counts, the port keeps one process, or one user other than its own, from using up all of its connections. All
+/// processes that the kernel cannot identify to this process count as one process.
 struct ConnectionQuota: Sendable {
     private struct Process: Hashable {
         let user: UInt32
@@ -13,7 +13,7 @@ struct ConnectionQuota: Sendable {
     private var processes: [Process: Int] = [:]
     private var users: [UInt32: Int] = [:]
 
-    /// Makes an unused quota.
+    /// Makes a quota that counts no connections yet.
     ///
     /// - Parameters:
     ///   - limits: The limits for each process and each user.
@@ -36,15 +36,15 @@ struct ConnectionQuota: Sendable {
         return true
     }
 
-    /// Subtracts a connection that was counted.
+    /// Stops counting a connection that ``take(_:)`` has counted.
     mutating func giveBack(_ peer: PeerCredentials) {
         ConnectionQuota.countDown(Process(user: peer.userID, number: peer.processID), in: &processes)
         ConnectionQuota.countDown(peer.userID, in: &users)
     }
 
-    /// Subtracts one connection.
+    /// Subtracts one connection from the count of a process or of a user.
     ///
-    /// A key without connections is removed.
+    /// If no connection is left, the key is removed.
     private static func countDown<Key: Hashable>(_ key: Key, in counts: inout [Key: Int]) {
         guard let count = counts[key] else {
             preconditionFailure("a connection is counted before it is given back")

@@ -1,10 +1,10 @@
-/// The connections of a port by their numbers, and the places that are reserved for connections that are still undecided.
+/// The connections of a port by number, and the places that are reserved for connections that the port may still admit.
 ///
-/// Each connection's place is reserved before the filter decides about the connection: the filter can run the loop, and the loop
+/// Each connection's place is reserved before the filter decides about the connection. The filter can run the loop, and the loop
 /// then accepts more connections.
 struct ConnectionTable: Sendable {
     private var connections: [UInt64: PortConnection] = [:]
-    /// The numbers of the connections that the filter is deciding about, or that are not watched yet.
+    /// The numbers of the connections that the filter is deciding about, or that the port's set does not watch yet.
     private var undecided: Set<UInt64> = []
     private var quota: ConnectionQuota
     private var lastNumber: UInt64
@@ -12,8 +12,8 @@ struct ConnectionTable: Sendable {
     /// Makes an empty table.
     ///
     /// - Parameters:
-    ///   - quota: An unused quota.
-    ///   - number: A number below the numbers of all connections.
+    ///   - quota: A quota that counts no connections yet.
+    ///   - number: The number before that of the first connection.
     init(_ quota: ConnectionQuota, numbersAbove number: UInt64) {
         self.quota = quota
         lastNumber = number
@@ -36,7 +36,7 @@ struct ConnectionTable: Sendable {
         return lastNumber
     }
 
-    /// Releases a reserved place, because the connection was not admitted.
+    /// Releases a reserved place, because its connection was not admitted.
     mutating func cancel(_ number: UInt64, of peer: PeerCredentials) {
         undecided.remove(number)
         quota.giveBack(peer)
@@ -45,10 +45,10 @@ struct ConnectionTable: Sendable {
     /// Adds a connection in its reserved place.
     mutating func add(_ connection: PortConnection) { connections[connection.token] = connection }
 
-    /// True while the filter is deciding about a connection, or has admitted a connection that is not watched yet.
+    /// True while the filter is deciding about a connection, or has admitted a connection that the port's set does not watch yet.
     func isUndecided(_ number: UInt64) -> Bool { undecided.contains(number) }
 
-    /// Records that a connection is no longer undecided: it is watched, or was rejected.
+    /// Records that a connection is no longer undecided: the port's set watches it, or cannot watch it.
     mutating func decide(_ number: UInt64) { undecided.remove(number) }
 
     /// Removes a connection.
@@ -60,7 +60,7 @@ struct ConnectionTable: Sendable {
         return true
     }
 
-    /// Removes all connections.
+    /// Removes all connections, and returns them.
     ///
     /// Reserved places stay reserved until the filter has decided.
     mutating func removeAll() -> [PortConnection] {

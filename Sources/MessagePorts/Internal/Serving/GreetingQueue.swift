@@ -1,13 +1,14 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The connections that have not sent their first packet yet, in the order in which they were accepted, with their deadlines.
+/// The deadlines by which new connections must send their first packet, in the order in which the connections were accepted.
 ///
-/// All connections have the same time to send their first packet, so the first connection in the queue has the earliest deadline.
+/// All connections have the same time to send their first packet, so the first deadline in the queue is the earliest. A connection
+/// that has sent its first packet stays in the queue until its deadline has passed.
 struct GreetingQueue: Sendable {
     private var waiting: Deque<(connection: UInt64, deadline: Moment)> = []
 
-    /// The deadline of the first connection, or nil if no connection waits.
+    /// The earliest deadline, or nil if the queue is empty.
     var nextDeadline: Moment? { waiting.first?.deadline }
 
     /// Adds a connection that was accepted.

@@ -5,10 +5,10 @@ internal import RunLoops
 // The filter is the user's code. While the filter runs, another loop can take over the port.
 
 extension MessagePortCore {
-    /// The largest number of connections that are accepted before messages are served again.
+    /// The largest number of connections that are accepted in a row before messages are served again.
     private static let acceptedAtOnce = 16
 
-    /// Accepts the connections that wait, and asks the filter about each.
+    /// Accepts the connections that wait at the listener, and asks the filter about each.
     func accept(for input: MessagePortInput) {
         let deadlines = unsafe self.deadlines
         guard deadlines.isListening, let listener else { return }
@@ -88,7 +88,9 @@ extension MessagePortCore {
         }
     }
 
-    /// Makes the port accept connections again, on the thread of the loop that the port is in now.
+    /// Makes the port accept connections again, because a place for a connection has become free.
+    ///
+    /// This happens on the thread of the loop that the port is in now.
     private func placeBecameFree(for input: MessagePortInput) {
         if input.isInLoop { return listenAgain() }
         // The port has left the loop in which the filter was asked. If it is in no loop, it listens when it joins a loop.
@@ -111,7 +113,7 @@ extension MessagePortCore {
         unsafe deadlines.stopListening(pausing: pausing)
     }
 
-    /// Accepts connections again, if the port stopped because there was no place or no descriptor.
+    /// Accepts connections again, if the port stopped for lack of a place, of a descriptor or of memory.
     func listenAgain() {
         let deadlines = unsafe self.deadlines
         guard !deadlines.isListening, let listener else { return }

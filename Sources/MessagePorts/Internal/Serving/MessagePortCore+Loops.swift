@@ -3,7 +3,7 @@ internal import RunLoops
 // A port in a loop: joining, leaving, and the handlers that the loop calls for a peer or for the loss of the name.
 
 extension MessagePortCore {
-    /// Puts the port into a mode.
+    /// Adds the port to a mode of a loop.
     func join(
         _ loop: RunLoop, _ mode: RunLoop.Mode, port: AnyObject,
         deliver: @escaping (consuming MessagePort.Message) -> Void
@@ -27,7 +27,7 @@ extension MessagePortCore {
 
     /// Removes the port from a mode.
     ///
-    /// Messages that were sent to the port wait.
+    /// While the port is in no mode, messages to it wait.
     func leave(_ mode: RunLoop.Mode) {
         guard claim.loopHere != nil, let input = unsafe input else { return }
         let removed = input.removeHandlers(for: mode)
@@ -42,10 +42,10 @@ extension MessagePortCore {
         claim.release()
     }
 
-    /// Sets a handler that the port's loop calls for a peer.
+    /// Sets the handler that the port's loop calls when a peer has ended, or when a peer has room again.
     ///
     /// - Parameters:
-    ///   - member: The public member that was called.
+    ///   - member: The public function that the program has called, for the message about a misuse.
     ///   - place: The property that holds the handler.
     ///   - handler: The handler.
     func setHandler(
@@ -72,9 +72,9 @@ extension MessagePortCore {
         withExtendedLifetime(replaced) {}
     }
 
-    /// Returns the input of the port in this thread's loop.
+    /// Returns the ``MessagePortInput`` of the port, which must be in this thread's loop.
     ///
-    /// - Parameter member: The public member that was called.
+    /// - Parameter member: The public function that the program has called, for the message about a misuse.
     /// - Returns: The input, or nil if the port or the loop has ended.
     private func inputHere(_ member: StaticString) -> MessagePortInput? {
         Fork.check(member)

@@ -11,9 +11,9 @@ extension MessagePortCore {
         return connection
     }
 
-    /// Sends a message to a peer.
+    /// Sends a message to a peer, or keeps the message until the peer has room.
     ///
-    /// - Returns: False if the peer has no room, and the messages that are kept for it are at a limit.
+    /// - Returns: False if the peer has no room, and the messages that are kept for the peer are at a limit.
     func send(
         _ body: RawSpan, in bytes: [UInt8]?, id: UInt32, _ descriptors: [CInt], to peer: MessagePort.Peer
     ) throws(MessagePortError) -> Bool {

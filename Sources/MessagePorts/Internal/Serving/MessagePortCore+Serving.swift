@@ -3,7 +3,7 @@ internal import RunLoops
 // Serving the events that the port's set reports, on the thread of the loop that has the claim.
 
 extension MessagePortCore {
-    /// Serves one event, and at most one message.
+    /// Serves one event that the port's set has reported, and delivers at most one message.
     ///
     /// - Returns: True if a handler was called.
     func serve(_ report: EpollSet.Report, for input: MessagePortInput) -> Bool {
@@ -102,7 +102,7 @@ extension MessagePortCore {
 
     // MARK: - Receiving
 
-    /// Reads one packet.
+    /// Reads one packet from a connection, and handles the packet.
     ///
     /// - Returns: True if a handler was called.
     private func receive(from connection: PortConnection, _ input: MessagePortInput) -> Bool {
@@ -192,7 +192,7 @@ extension MessagePortCore {
 
     // MARK: - Ending connections
 
-    /// Ends a connection whose peer has sent descriptors that cannot be closed.
+    /// Ends a connection whose peer has sent descriptors that cannot be closed in time.
     private func cutOff(_ connection: PortConnection, _ input: MessagePortInput) -> Bool {
         counters.add { $0.unclosablePeers += 1 }
         let peer = connection.peer.credentials
@@ -211,7 +211,7 @@ extension MessagePortCore {
         return refuse(connection, violation.refusal, input)
     }
 
-    /// Sends the peer the reason if there is room, and closes the connection.
+    /// Sends the peer the reason of the refusal if there is room, and closes the connection.
     @discardableResult
     private func refuse(
         _ connection: PortConnection, _ refusal: Frame.Refusal, _ input: MessagePortInput

@@ -13,7 +13,7 @@ final class MessagePortCore: Sendable {
     static let alarmToken: UInt64 = 1
     /// The token that the set reports for the watch of the name.
     static let nameToken: UInt64 = 2
-    /// The largest token that is not a connection's.
+    /// The largest token that does not belong to a connection.
     ///
     /// The token of a connection is its number, which is larger.
     private static let numberBelowConnections: UInt64 = 2
@@ -30,9 +30,11 @@ final class MessagePortCore: Sendable {
 
     /// The claim of the loop that reads the connections.
     ///
-    /// Only that loop's thread accesses `reads`, `deadlines` and `input`.
+    /// Only the thread of that loop accesses `reads`, `deadlines` and `input`.
     let claim = SharedClaim()
 
+    /// The connections to read next.
+    ///
     /// `nonisolated(unsafe)`: this property and the next two are guarded by ``claim``.
     nonisolated(unsafe) let reads = ReadQueue()
     nonisolated(unsafe) let deadlines: PortDeadlines
@@ -44,7 +46,7 @@ final class MessagePortCore: Sendable {
         /// The name and the listener, or nil once the port has ended.
         var listener: PortListener?
         var connections: ConnectionTable
-        /// The loop that the port is in.
+        /// The loop that the port is in, or nil if it is in no loop.
         var loop: RunLoop?
         var endCallbacks = LoopCallbacks()
     }
@@ -100,7 +102,7 @@ final class MessagePortCore: Sendable {
     /// Logs an event that cannot be reported to a caller.
     ///
     /// - Parameters:
-    ///   - line: The event, as the rest of a sentence about the port.
+    ///   - line: The event, as the rest of a sentence that begins with the port's name.
     ///   - peer: The peer that the event is about, if there is one.
     func log(_ line: @autoclosure () -> String, about peer: PeerCredentials? = nil) {
         reports.report(
@@ -130,15 +132,15 @@ final class MessagePortCore: Sendable {
         state.withLock { $0.connections.cancel(number, of: peer) }
     }
 
-    /// True while the filter is deciding about a connection, or the connection is not watched yet.
+    /// True while the filter is deciding about a connection, or has admitted a connection that the port's set does not watch yet.
     func isUndecided(_ number: UInt64) -> Bool { state.withLock { $0.connections.isUndecided(number) } }
 
-    /// Records that a connection is no longer undecided: it is watched, or was rejected.
+    /// Records that a connection is no longer undecided: the port's set watches it, or cannot watch it.
     func decide(_ number: UInt64) { state.withLock { $0.connections.decide(number) } }
 
     /// Adds a connection in its reserved place.
     ///
-    /// - Returns: The connection, or nil if the port has ended meanwhile. Then the connection is closed.
+    /// - Returns: The connection, or nil if the port has ended meanwhile. In that case the socket is closed.
     func add(
         _ socket: consuming PacketSocket, _ number: UInt64, of credentials: PeerCredentials
     ) -> PortConnection? {
@@ -169,7 +171,7 @@ final class MessagePortCore: Sendable {
 
     // MARK: - End
 
-    /// Releases the name, and closes every connection.
+    /// Ends the port: releases its name, and closes every connection.
     ///
     /// Any thread may call this. A second call does nothing.
     func close() {
@@ -219,9 +221,9 @@ final class MessagePortCore: Sendable {
 
     // MARK: - The loop
 
-    /// The loop that the port is in.
+    /// The loop that the port is in, or nil if it is in no loop.
     var loop: RunLoop? { state.withLock { $0.loop } }
 
-    /// Records the loop that the port is in, or nil.
+    /// Records the loop that the port is in, or nil for no loop.
     func setLoop(_ loop: RunLoop?) { state.withLock { $0.loop = loop } }
 }

@@ -1,11 +1,11 @@
 internal import DequeModule
 internal import RunLoops
 
-/// A port between processes in one loop, with its handlers.
+/// A ``MessagePort`` in one loop, with its handlers.
 ///
-/// The loop watches the descriptor of the port's set. When the set is ready, the loop adds this input to the queue of its ports,
-/// and serves this input in the step in which it serves all ports; see ``ServedInput``. If a handler runs the loop, that run serves
-/// the next message.
+/// The loop watches the descriptor of the port's ``EpollSet``. When the set is ready, the loop adds this input to the queue of its
+/// ports, and serves this input in the step in which it serves all ports; see ``ServedInput``. If a handler runs the loop, that run
+/// serves the next message.
 ///
 /// > Thread safety: the loop's own thread only.
 final class MessagePortInput: InputServer {
@@ -13,18 +13,21 @@ final class MessagePortInput: InputServer {
     let input: ServedInput
     /// The port itself, which this reference keeps alive while the port is in a loop.
     private let port: AnyObject
-    /// The handlers are read for each message, so they are stored without exclusivity checks; see ``ExclusivityUnchecked``.
+    /// The handlers for messages, stored without exclusivity checks because they are read for each message; see
+    /// ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
-    /// The handler that is called when an admitted peer has ended.
+    /// The handler to call when an admitted peer has ended.
     var peerEnded: ((MessagePort.Peer) -> Void)?
-    /// The handler that is called when a peer has room for messages again.
+    /// The handler to call when a peer that had no room for a message has room again.
     var peerHasRoom: ((MessagePort.Peer) -> Void)?
-    /// The handler that is called when the name is lost.
+    /// The handler to call once, when the port has lost its name.
     var nameLost: (() -> Void)?
     /// The watch that reports the loss of the name, or nil if ``nameLost`` is not set or the name cannot be lost.
     private var nameWatch: NameWatch?
 
-    /// This is a separate type, because a function in a tuple or an optional is wrapped again each time it is read.
+    /// A handler for messages, and the mode in which it is called.
+    ///
+    /// This is a type of its own, because a function in a tuple or an optional is wrapped again each time it is read.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (consuming MessagePort.Message) -> Void
@@ -39,7 +42,7 @@ final class MessagePortInput: InputServer {
         input = ServedInput(core.set.descriptor, core.origin, in: loop)
     }
 
-    /// Makes this loop serve the events that were reported while the port was in another loop.
+    /// Makes the port accept connections again, and serve the events that were reported while it was in another loop.
     ///
     /// It is possible that the kernel does not report these events again.
     func resume() {
@@ -47,7 +50,7 @@ final class MessagePortInput: InputServer {
         if unsafe !core.reads.reports.isEmpty { input.becameReady() }
     }
 
-    /// Stores a handler for a mode, or for the common modes, unless the mode has one.
+    /// Stores a handler for a mode, or for the common modes, unless the mode has a handler already.
     func add(_ deliver: @escaping (consuming MessagePort.Message) -> Void, for mode: RunLoop.Mode) {
         handlers.value.add(Handler(mode: mode, deliver: deliver))
     }
@@ -63,9 +66,8 @@ final class MessagePortInput: InputServer {
 
     /// True while the port is in this loop.
     ///
-    /// Only then is this thread allowed to access the values that the port's claim guards.
-    ///
-    /// Check this again after each call of user code, which may have added the port to another loop.
+    /// Only then is this thread allowed to access the values that the port's claim guards. Check this again after each call of user
+    /// code, because that code may have added the port to another loop.
     var isInLoop: Bool { input.isInLoop }
 
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
@@ -87,7 +89,7 @@ final class MessagePortInput: InputServer {
         return served
     }
 
-    /// Serves the reported events.
+    /// Serves the events in the port's ``ReadQueue``, within the budget.
     private func serveReports(in mode: RunLoop.Mode, _ budget: inout Budget, _ served: inout Served) {
         if !isInLoop { return }
         let reads = unsafe core.reads
@@ -127,7 +129,7 @@ final class MessagePortInput: InputServer {
 
     // MARK: - The name
 
-    /// Watches the name for ``nameLost``, unless the name is watched already or cannot be lost.
+    /// Begins to watch for the loss of the name, unless the name is watched already or cannot be lost.
     func watchName(of listener: PortListener) throws(SystemError) {
         if nameWatch != nil { return }
         guard let watch = try listener.watchName() else { return }

@@ -8,7 +8,7 @@ internal import RunLoops
 /// a reply would exceed the limits for replies, the connection ends. If a message would exceed the limits for messages, the message
 /// is refused.
 struct PacketBacklog: Sendable {
-    /// The largest numbers of messages and bytes that the port keeps for one peer.
+    /// The largest numbers of messages and bytes that the port keeps for one peer that has no room.
     struct Limits: Sendable {
         let replyBytes: Int
         let messageCount: Int
@@ -21,7 +21,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// The numbers of packets, bytes and descriptors that are kept, either for all replies or for all messages.
+    /// The total number of packets, bytes and descriptors, either of all kept replies or of all kept messages.
     private struct Share: Sendable {
         var count = 0
         var size = 0
@@ -41,7 +41,7 @@ struct PacketBacklog: Sendable {
     /// True after a message was refused, until the program is notified that there is room again.
     private var hasRefused = false
 
-    /// The largest number of descriptors in the replies that are kept for one peer, and, separately, in the messages.
+    /// The largest number of descriptors in all kept replies to one peer; the same limit applies separately to kept messages.
     ///
     /// This is also the largest number of descriptors of one packet. The limit is no larger, because all peers share the descriptor
     /// limit of the process.
@@ -96,7 +96,7 @@ struct PacketBacklog: Sendable {
 
     /// Returns true if a message was refused and at most half of each limit for messages is in use.
     ///
-    /// After that, this returns false until another message is refused.
+    /// After it has returned true, this returns false until another message is refused.
     mutating func takeRoomNotice() -> Bool {
         let isHalfFree =
             messages.count <= limits.messageCount / 2 && messages.size <= limits.messageBytes / 2
@@ -106,7 +106,7 @@ struct PacketBacklog: Sendable {
         return true
     }
 
-    /// Removes all packets, because the peer will not read them.
+    /// Removes all packets, because the connection has ended.
     ///
     /// - Returns: The packets, which the caller destroys when it holds no lock.
     mutating func removeAll() -> Deque<BackloggedPacket> {
@@ -122,7 +122,7 @@ struct PacketBacklog: Sendable {
 
 /// A packet that waits until its peer has room.
 final class BackloggedPacket: Sendable {
-    /// The number of bytes that is added to a packet's length, once for the packet and once for each of its descriptors.
+    /// The number of bytes that count against the limits, in addition to a packet's length, for the packet and for each descriptor.
     ///
     /// This stands for the memory that the packet and its descriptors take, in this process and later in the kernel.
     static let overhead = 128

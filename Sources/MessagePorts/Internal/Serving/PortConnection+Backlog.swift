@@ -6,7 +6,7 @@ internal import RunLoops
 extension PortConnection {
     /// The result of sending the backlog.
     enum Resent: Equatable {
-        /// All packets are sent, or the set will report when there is room for the rest, or the connection has ended.
+        /// All packets are sent, or the port's set will report when there is room for the rest, or the connection has ended.
         case done
         /// The kernel was out of resources. The caller tries again later.
         case outOfKernelResources
@@ -16,7 +16,7 @@ extension PortConnection {
 
     /// Sends the packets of the backlog, while there is room.
     ///
-    /// Only the loop that has the port's claim calls this.
+    /// Only the thread of the loop that the port is in calls this.
     ///
     /// - Parameters:
     ///   - now: The current time.
@@ -65,6 +65,6 @@ extension PortConnection {
 
     /// Returns true if a message was refused and there is room again.
     ///
-    /// After that, this returns false until another message is refused.
+    /// After it has returned true, this returns false until another message is refused.
     func takeRoomNotice() -> Bool { outbox.withLock { $0.backlog.takeRoomNotice() } }
 }

@@ -13,36 +13,37 @@ final class PortConnection: Sendable {
 
     /// The state that decides which frames are allowed to arrive.
     ///
-    /// `nonisolated(unsafe)`: guarded by the port's claim.
+    /// `nonisolated(unsafe)`: guarded by ``MessagePortCore/claim``, so that only the thread of the port's loop accesses it.
     nonisolated(unsafe) var state: ConnectionState
 
     private let set: EpollSet
     private let counters: PortCounters
     let outbox: Guarded<Outbox>
 
-    /// True once the program has closed the connection.
+    /// True once the program has closed the connection with ``MessagePort/disconnect(_:)``.
     ///
     /// The connection is not read after that.
     private let wasCutOff = Atomic(false)
 
-    /// The time that the kernel may be out of resources for a reply before the connection is closed.
+    /// The time for which the kernel may be out of resources for a packet of the backlog before the connection is closed.
     ///
-    /// If the connection stayed open, the requester would wait forever.
+    /// If the packet is a reply and the connection stayed open, the requester would wait forever.
     static let patience = Duration.seconds(60)
 
-    /// The moment at which sending the first packet of the backlog first failed because the kernel was out of resources; nil if it
-    /// has not failed for that reason.
+    /// The moment at which sending the first packet of the backlog first failed because the kernel was out of resources.
     ///
-    /// `nonisolated(unsafe)`: guarded by the port's claim.
+    /// Nil if it has not failed for that reason.
+    ///
+    /// `nonisolated(unsafe)`: guarded by ``MessagePortCore/claim``, so that only the thread of the port's loop accesses it.
     nonisolated(unsafe) var refusedSince: Moment?
 
     struct Outbox: Sendable {
         var backlog: PacketBacklog
-        /// True while the backlog waits for room, which the set reports.
+        /// True while the backlog waits until the socket has room, which the port's set reports.
         var awaitsRoom = false
-        /// True while the connection is not read, because its next packet carries descriptors, which the port does not accept now.
+        /// True while the connection is not read, because its next packet carries more descriptors than the port may receive now.
         var isHeldBack = false
-        /// The events of the connection that the epoll set reports.
+        /// The events of the connection that the port's set reports.
         var interest = EpollSet.Interest.reading
         /// The limits of the other end, or nil until it has sent them.
         var limits: Frame.Limits?
@@ -78,9 +79,9 @@ final class PortConnection: Sendable {
 
     // MARK: - Reading
 
-    /// Stops the set from reporting packets to read, until ``resumeReading()``.
+    /// Stops the port's set from reporting packets to read, until ``resumeReading()``.
     ///
-    /// Only the loop that has the port's claim calls this.
+    /// Only the thread of the loop that the port is in calls this.
     ///
     /// - Returns: False if the connection was held back already, or has ended.
     func holdBack() -> Bool {
@@ -92,7 +93,7 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Makes the set report packets to read again.
+    /// Makes the port's set report packets to read again.
     func resumeReading() {
         outbox.withLock { outbox in
             outbox.isHeldBack = false
@@ -198,13 +199,13 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Makes the set start or stop reporting that the socket has room.
+    /// Makes the port's set start or stop reporting that the socket has room.
     func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)
     }
 
-    /// Sets the events that the set reports.
+    /// Sets the events of the connection that the port's set reports.
     ///
     /// This is the only system call that is made under the lock of the outbox. If it were made after unlocking, a thread that adds
     /// the first packet could ask for `.writing` after the loop has sent that packet and asked for no more events. Or the two calls
@@ -223,7 +224,7 @@ final class PortConnection: Sendable {
 
     // MARK: - End
 
-    /// True once the program has closed the connection.
+    /// True once the program has closed the connection with ``MessagePort/disconnect(_:)``.
     var isCutOff: Bool { wasCutOff.load(ordering: .relaxed) }
 
     /// Ends the connection, because the program has closed it.

@@ -1,12 +1,12 @@
 internal import RunLoops
 
-/// The counters of a port's statistics.
+/// The counters from which a port's ``MessagePort/Statistics`` are made.
 final class PortCounters: Sendable {
     private let counts = Guarded(MessagePort.Statistics())
 
     /// The number of messages and requests that were delivered.
     ///
-    /// Only the thread that has the port's claim counts them, without the lock.
+    /// Only the thread of the loop that the port is in counts them, without the lock.
     let messages = Counter()
 
     func add(_ change: (inout MessagePort.Statistics) -> Void) { counts.withLock { change(&$0) } }

@@ -1,27 +1,27 @@
 internal import RunLoops
 
-/// The moments at which a port acts, and the alarm for them, which the port's set watches.
+/// The moments at which a port has to act, and one alarm for all of them.
 ///
-/// The port acts when a peer is late with its greeting, when it is time to accept connections again, when it is time for another
-/// attempt to send a backlog, and when it is time to read a connection that was held back because of descriptors.
+/// The port acts when a peer is late with its first packet, and when it is time to accept connections again, to try again to send a
+/// backlog, or to read a connection that was held back because of descriptors. The port's ``EpollSet`` watches the alarm.
 ///
-/// Not thread-safe: guarded by the port's claim. It stays with the port when the port changes its loop.
+/// Not thread-safe: guarded by ``MessagePortCore/claim``. This object stays with the port when the port changes its loop.
 final class PortDeadlines {
     private var alarm: Alarm
     private var greetings = GreetingQueue()
     /// The connections whose backlog was not sent completely because the kernel was out of resources.
     private var resends = RetryQueue(.resending)
-    /// The connections that are not read, because their next packet carries descriptors, which the port does not accept now.
+    /// The connections that are not read, because their next packet carries more descriptors than the port may receive now.
     private var heldBack = RetryQueue(.holdingBack)
     private var acceptBackoff = ExponentialBackoff.accepting
-    /// The moment to listen again, if the port stopped because it was out of descriptors or memory.
+    /// The moment to watch the listener again, if the port stopped because it was out of descriptors or memory.
     private(set) var listenAgain: Moment?
-    /// False while the listener is not watched, because the port is at its limit of connections or out of descriptors.
+    /// False while the listener is not watched, because the port is at its limit of connections, or out of descriptors or memory.
     private(set) var isListening = true
 
     init() throws(SystemError) { alarm = try Alarm() }
 
-    /// The descriptor that the set watches.
+    /// The alarm's descriptor, which the port's set watches.
     var descriptor: CInt { alarm.descriptor }
 
     private func arm(_ moment: Moment) { _ = alarm.set(moment) }
@@ -38,7 +38,7 @@ final class PortDeadlines {
 
     // MARK: - Greetings
 
-    /// Expects the first packet of a connection until a deadline.
+    /// Adds the deadline for the first packet of a new connection.
     func expectGreeting(of connection: UInt64, before deadline: Moment) {
         greetings.append(connection, deadline: deadline)
         arm(deadline)
@@ -56,13 +56,13 @@ final class PortDeadlines {
 
     /// Records that the listener is not watched until a connection ends.
     ///
-    /// If `pausing` is true, the port listens again after a pause even if no connection ends.
+    /// If `pausing` is true, the listener is watched again after a pause even if no connection ends.
     func stopListening(pausing: Bool) {
         isListening = false
         if pausing { pauseListening() }
     }
 
-    /// Sets the moment to listen again, with a longer pause each time.
+    /// Sets the moment to watch the listener again, with a longer pause each time.
     func pauseListening() {
         let end = Moment.now().advanced(by: acceptBackoff.begin().nanosecondsRoundedUp)
         listenAgain = end
@@ -75,7 +75,8 @@ final class PortDeadlines {
         listenAgain = nil
     }
 
-    /// Makes the next pause short again, because a connection was accepted, or has ended and released its descriptor.
+    /// Resets the pause in accepting to its shortest length, because a connection was accepted, or has ended and released its
+    /// descriptor.
     func resetAcceptBackoff() { acceptBackoff.reset() }
 
     // MARK: - Retries

@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// The name of a port, and the socket that listens under it, until the port releases both.
+/// The name of a port, and the socket that listens under the name, until the port releases both.
 ///
-/// When ``release(_:)`` has returned, the name is free, even if the port's loop is busy. To ensure that, the loop uses the listener
+/// When ``release(_:)`` has returned, the name is free, even if the port's loop is busy. To ensure that, the loop uses the socket
 /// only under the lock, and holds no reference to it while the filter runs. The system calls under the lock never block.
 final class PortListener: Sendable {
     private let lock = Guarded(())
@@ -67,7 +67,9 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Makes a watch that reports when the name is possibly lost; returns nil if the name cannot be lost or has been released.
+    /// Makes a watch that reports when the name may have been lost.
+    ///
+    /// Returns nil if the name cannot be lost or has been released.
     func watchName() throws(SystemError) -> NameWatch? {
         var watch: NameWatch?
         try lock.withLock { _ throws(SystemError) in

@@ -1,8 +1,9 @@
 internal import RunLoops
 
-/// The connections that wait for another attempt at an operation for which the kernel offers no readiness event.
+/// The connections for which an operation has failed for lack of a resource and is attempted again after a pause.
 ///
-/// A resource that the kernel lacks for one connection is lacking for all connections, so all are retried at the same time.
+/// The kernel does not report when it has the resource again. A resource that the kernel lacks for one connection is lacking for
+/// all connections, so all attempts are made at the same time.
 struct RetryQueue: Sendable {
     private var waiting: [UInt64] = []
     private var backoff: ExponentialBackoff
@@ -30,6 +31,6 @@ struct RetryQueue: Sendable {
         return waiting
     }
 
-    /// Records that an attempt has succeeded, so that the next pause is short again.
+    /// Records that an attempt has succeeded, which resets the next pause to its shortest length.
     mutating func hasSucceeded() { backoff.reset() }
 }
