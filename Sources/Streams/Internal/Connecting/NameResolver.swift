@@ -1,5 +1,4 @@
 internal import CStreams
-internal import DequeModule
 internal import RunLoops
 
 /// Resolves host names on a few threads of its own, because the system's resolver blocks.
@@ -15,15 +14,8 @@ enum NameResolver {
         let lookUp: LookUp
     }
 
-    private struct State: Sendable {
-        var jobs = Deque<Job>()
-        var threads = 0
-    }
-
-    private static let state = Guarded(State())
-
-    /// The maximum number of names that are resolved at the same time.
-    private static let mostThreads = 4
+    /// At most four names are resolved at the same time.
+    private static let queue = Guarded(ResolverQueue<Job>(mostThreads: 4))
 
     /// The maximum number of addresses that are tried for one name.
     private static let mostAddresses = 16
@@ -32,42 +24,29 @@ enum NameResolver {
     ///
     /// - Throws: `SystemError` if the system refuses a thread and no other thread can resolve the name.
     static func resolve(_ host: String, _ port: UInt16, for lookUp: LookUp) throws(SystemError) {
-        let needsThread = state.withLock { state in
-            state.jobs.append(Job(host: host, port: port, lookUp: lookUp))
-            if state.threads >= mostThreads { return false }
-            state.threads += 1
-            return true
-        }
-        if !needsThread { return }
+        let job = Job(host: host, port: port, lookUp: lookUp)
+        if !queue.withLock({ $0.add(job) }) { return }
         do {
             try DetachedThread.start(name: "resolver", blocksSignals: true) { work() }
         } catch {
-            let isAlone = state.withLock { state in
-                state.threads -= 1
-                if state.threads > 0 { return false }
-                state.jobs.removeAll { $0.lookUp === lookUp }
-                return true
+            let stranded = queue.withLock { $0.threadWasRefused() }
+            for other in stranded where other.lookUp !== lookUp {
+                other.lookUp.finish(with: .failed(.failed(error)))
             }
-            if isAlone { throw error }
+            if stranded.contains(where: { $0.lookUp === lookUp }) { throw error }
         }
     }
 
     /// Abandons a look-up whose answer no connection awaits any longer.
     static func forget(_ lookUp: LookUp) {
         lookUp.abandon()
-        state.withLock { $0.jobs.removeAll { $0.lookUp === lookUp } }
+        queue.withLock { $0.removeAll { $0.lookUp === lookUp } }
     }
 
     private static func work() {
-        while let job = next() { job.lookUp.finish(with: addresses(of: job.host, job.port)) }
-    }
-
-    private static func next() -> Job? {
-        state.withLock { state in
-            // Look-ups that no connection awaits any longer are skipped.
-            while let job = state.jobs.popFirst() { if job.lookUp.isAwaited { return job } }
-            state.threads -= 1
-            return nil
+        // Look-ups that no connection awaits any longer are skipped.
+        while let job = queue.withLock({ $0.next { $0.lookUp.isAwaited } }) {
+            job.lookUp.finish(with: addresses(of: job.host, job.port))
         }
     }
 

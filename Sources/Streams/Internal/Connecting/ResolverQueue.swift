@@ -1,0 +1,49 @@
+internal import DequeModule
+
+/// The names that wait to be resolved, and the number of threads that resolve them.
+///
+/// A pure value.
+struct ResolverQueue<Job: Sendable>: Sendable {
+    private var jobs = Deque<Job>()
+    /// The number of threads, including those that are being started.
+    private var threads = 0
+    private let mostThreads: Int
+
+    /// Creates a queue without jobs.
+    ///
+    /// - Parameter mostThreads: The maximum number of threads.
+    init(mostThreads: Int) { self.mostThreads = mostThreads }
+
+    /// Adds a job.
+    ///
+    /// - Returns: True if another thread must be started, which is counted already.
+    mutating func add(_ job: Job) -> Bool {
+        jobs.append(job)
+        if threads >= mostThreads { return false }
+        threads += 1
+        return true
+    }
+
+    /// Removes and returns the next job for a thread.
+    ///
+    /// - Parameter isAwaited: Returns false for a job that is to be discarded.
+    /// - Returns: The job; nil if there is none, so that the thread must end. It is no longer counted.
+    mutating func next(_ isAwaited: (Job) -> Bool) -> Job? {
+        while let job = jobs.popFirst() { if isAwaited(job) { return job } }
+        threads -= 1
+        return nil
+    }
+
+    /// Records that a thread could not be started.
+    ///
+    /// - Returns: The removed jobs, which no thread is left for; none if another thread is running or being started.
+    mutating func threadWasRefused() -> [Job] {
+        threads -= 1
+        if threads > 0 { return [] }
+        defer { jobs = [] }
+        return Array(jobs)
+    }
+
+    /// Removes the jobs that match.
+    mutating func removeAll(where matches: (Job) -> Bool) { jobs.removeAll(where: matches) }
+}
