@@ -118,7 +118,7 @@ extension ProcessReport.Wait {
         }
     }
 
-    /// True if the thread of `wait` waits for `loop`, directly or through a chain of loops that wait for each other.
+    /// True if the thread of `wait` waits for `loop`, directly or through a chain of loops, each of which waits for the next.
     private static func leads(from wait: WaitLook, to loop: RunLoop, in waits: [WaitLook]) -> Bool {
         var seen: Set<RunLoop> = []
         var ahead = wait.targets
