@@ -35,7 +35,7 @@ public struct Notification: Sendable {
     /// payload share this property, because a notification must fit into a parcel, in which it is sent to another loop.
     private let content: (any AnyObject & Sendable)?
 
-    /// The deliveries that the poster waits for; nil if the poster does not wait.
+    /// The unfinished deliveries of this notification that the poster waits for; nil if the poster does not wait.
     var pendingDeliveries: PendingDeliveries?
 
     /// Makes a notification.
