@@ -5,10 +5,10 @@
 /// for loop in report.loops where loop.isBlocked { log(loop.name, loop.call?.madeAt ?? "") }
 /// ```
 ///
-/// Each loop is sent a block, in which the loop reports its inputs. For a loop that does not run the block within the caller's
-/// patience, the report contains only what another thread can see. So a report is possible even while every loop is stuck, and it
-/// names the handlers in which the loops are stuck. A report contains names of loops, places in the source and numbers, and never
-/// the contents of messages.
+/// Each loop is sent a block, in which the loop reports its inputs. For a loop that does not run the block within the time that the
+/// caller waits, the report contains only what another thread can see. So a report is possible even while every loop is stuck, and
+/// it names the handlers in which the loops are stuck. A report contains names of loops, places in the source and numbers, and
+/// never the contents of messages.
 ///
 /// Times are in nanoseconds. The keys of the JSON form, ``json``, are the names of the members.
 ///
@@ -138,7 +138,7 @@ extension ProcessReport {
     public struct Count: Codable, Hashable, Sendable {
         /// The name, such as `connections` or `dropped`.
         public var name: String
-        /// The number.
+        /// The value of the count.
         public var value: Int
     }
 

@@ -44,7 +44,7 @@ public final class RemoteInspector: Sendable {
     ///
     /// - Parameters:
     ///   - process: The system's ID of the process.
-    ///   - patience: The longest time to wait.
+    ///   - patience: The longest time to wait for the connection.
     /// - Throws: ``Failure``.
     public init(process: Int32, patience: Duration = .seconds(5)) throws(Failure) {
         self.process = process

@@ -87,7 +87,7 @@ extension NotificationCenter {
             of: ObjectIdentifier(observer), name: name, sender: object.map { ObjectIdentifier($0) })
     }
 
-    /// Ends the observations of the object with an identity.
+    /// Ends the observations that belong to the observing object with a given identity.
     ///
     /// - Parameters:
     ///   - id: The identity of the object that observes.

@@ -20,7 +20,7 @@ struct Trace {
         fileprivate(set) var items: [Item]
     }
 
-    /// An event in a lane: a slice, which has a duration, or an instant, which has none.
+    /// An event of a thread: a slice, which has a duration, or an instant, which has none.
     struct Item {
         let event: FlightRecorder.Event
         let start: Int64

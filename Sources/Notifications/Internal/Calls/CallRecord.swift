@@ -2,7 +2,7 @@ internal import CThreads
 internal import RunLoops
 internal import Synchronization
 
-/// A record of the observations whose handlers a thread is calling, which threads that remove observations read.
+/// The observations whose handlers one thread is calling, published for the threads that remove observations.
 ///
 /// For each call, a post makes two plain stores, and no atomic exchange. It publishes the observation in a slot of its thread's
 /// record, checks that the observation was not removed, calls the handler, clears the slot and checks again. A removal does the

@@ -8,7 +8,8 @@ internal import Synchronization
 /// References to the list are counted by hand. A post must call ``retain()`` inside ``CallRecord/lookUp(_:)``. If the compiler
 /// inserted the retain instead, it would be free to move the retain out of the look-up.
 ///
-/// > Thread safety: reading, ``retain()`` and ``release()`` from any thread; the rest under the lock of the list's shard.
+/// > Thread safety: reading, ``retain()`` and ``release()`` from any thread; the rest under the lock of the `ObserverMap.Shard`
+/// > that has the list.
 ///
 /// `@safe`: the pointer refers to a list that lives as long as there is a reference.
 @safe
@@ -100,7 +101,7 @@ struct ObserverList {
         return true
     }
 
-    /// Counts one more removed observation.
+    /// Counts one more observation in the list as removed.
     ///
     /// - Returns: True if at least half of the observations were removed, so that the list should be replaced.
     func noteRemoval() -> Bool {

@@ -36,14 +36,13 @@ extension WaitingNotifications {
         }
     }
 
-    /// For each mask that has been used, adds the notification in `slot`, which is the newest, to its list of matching
-    /// notifications.
+    /// Adds the notification in `slot`, which is the newest, to a list of matching notifications for each mask that has been used.
     @inline(__always)
     mutating func joinMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { join(kind, slot) }
     }
 
-    /// Removes the notification in a slot from its lists of matching notifications, one for each mask that has been used.
+    /// Removes the notification in `slot` from its list of matching notifications for each mask that has been used.
     @inline(__always)
     mutating func leaveMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { leave(kind, slot) }

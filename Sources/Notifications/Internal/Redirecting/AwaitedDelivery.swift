@@ -1,4 +1,4 @@
-/// A notification on its way to an observer on a loop whose capacity is unlimited, while the poster waits for the delivery.
+/// A notification on its way to a loop, for an observer with unlimited capacity, while the poster waits for the delivery.
 final class AwaitedDelivery: Sendable {
     private let observer: RedirectedObserver
     private let notification: Notification

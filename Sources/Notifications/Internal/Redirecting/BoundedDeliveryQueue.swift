@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The notifications that wait for an observer on a loop that has a capacity.
+/// The notifications that wait, on a loop, for an observer whose capacity is not unlimited.
 ///
 /// The observer's lock guards this value.
 ///

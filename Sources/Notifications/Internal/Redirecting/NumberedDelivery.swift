@@ -1,4 +1,4 @@
-/// A delivery on its way to an observer on a loop that has a capacity; it carries a number, but no notification.
+/// A delivery on its way to a loop, for an observer whose capacity is not unlimited; it carries a number, but no notification.
 ///
 /// When the delivery arrives, ``BoundedDeliveryQueue`` decides which notifications the handler gets.
 struct NumberedDelivery: ~Copyable, Sendable {

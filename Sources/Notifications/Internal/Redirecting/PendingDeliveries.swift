@@ -16,7 +16,7 @@ final class PendingDeliveries: Sendable {
         var postersLoop: WaitTarget?
         /// True if a delivery was discarded because its loop has ended.
         var wasDiscarded = false
-        /// The circle of waits that this wait is part of, as found by another thread; nil if there is none.
+        /// The circle of waits that another thread has found this wait to be part of; nil if there is none.
         var circle: WaitCircle?
 
         var isOver: Bool { isPosted && open.isEmpty }
@@ -83,7 +83,7 @@ final class PendingDeliveries: Sendable {
         contents.withLock { $0.circle == nil ? Array($0.open.keys) : [] }
     }
 
-    /// Ends the wait because it is part of a circle of waits.
+    /// Ends the poster's wait with an error, because the wait is part of a circle of waits.
     ///
     /// - Returns: False if the wait is already over.
     private func refuse(_ circle: WaitCircle) -> Bool {

@@ -22,7 +22,7 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
     }
 }
 
-/// A closure that is called once, on the loop's thread if that thread still exists.
+/// A closure that releases a handler, called once, on the loop's thread if that thread still exists.
 private final class ReleaseOnLoop: Sendable {
     private let runLoop: RunLoop
     private let body: @Sendable () -> Void

@@ -7,7 +7,7 @@ internal import RunLoops
 ///
 /// > Thread safety: the loop's own thread only.
 final class RunningDeliveries {
-    /// For each delivery on the thread's stack, outermost first, the ``PendingDeliveries`` for which its poster waits.
+    /// For each delivery on the thread's stack whose poster waits, outermost first, the unfinished deliveries of that poster.
     private var running: [PendingDeliveries] = []
 
     /// Returns the running deliveries of the calling thread's loop.
