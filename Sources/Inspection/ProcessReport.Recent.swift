@@ -9,11 +9,11 @@ extension ProcessReport {
         public var covered: Int64
         /// The source locations at which the recorded handlers were made, those with the longest call first; at most 50 locations.
         public var handlers: [Place]
-        /// The durations of the recorded calls of handlers.
+        /// The durations of the recorded calls of handlers, as a histogram.
         public var lengths: Histogram
         /// The times from the sending of a message to the call of its handler.
         public var waits: Histogram
-        /// The times from the date of a timer to the call of its handler.
+        /// The times from the date at which a timer was to fire to the call of its handler.
         public var latenesses: Histogram
         /// The number of notifications that were discarded because an observer had no room.
         public var drops: Int
@@ -29,7 +29,7 @@ extension ProcessReport {
         public var madeAt: String
         /// The number of recorded calls.
         public var count: Int
-        /// The total duration of these calls, in nanoseconds.
+        /// The total duration of the recorded calls, in nanoseconds.
         public var total: Int64
         /// The duration of the longest call, in nanoseconds.
         public var longest: Int64

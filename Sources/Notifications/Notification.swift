@@ -85,7 +85,7 @@ public struct Notification: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the event.
-    ///   - sender: The identity of the sender; nil for no sender. The payload is another object, and keeps the sender alive.
+    ///   - sender: The identity of the sender; nil for no sender. The payload must be another object, which keeps the sender alive.
     ///   - payload: The contents.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.

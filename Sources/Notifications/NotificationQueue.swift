@@ -40,7 +40,7 @@ public final class NotificationQueue: Sendable {
         RunLoop.current.companion(ObjectIdentifier(NotificationQueue.self)) { NotificationQueue() }
     }
 
-    /// Makes a queue for the current loop, in addition to ``default``.
+    /// Makes a queue for the current loop, in addition to `NotificationQueue.default`.
     ///
     /// If the queue is destroyed while notifications wait in it, the loop still posts them. After it has posted the last one, the
     /// loop keeps no part of the queue.

@@ -4,6 +4,6 @@
 ///
 /// > Thread safety: a value.
 public struct MainOperationQueue: Sendable {
-    /// The main queue.
+    /// The value that stands for the main operation queue.
     public static var main: MainOperationQueue { MainOperationQueue() }
 }

@@ -31,7 +31,7 @@ struct PerfettoTrace {
         static let instant: UInt64 = 3
     }
 
-    /// The ID of the packet sequence; there is only one, because all packets come from one writer.
+    /// The ID of the packet sequence to which all packets belong, because they come from one writer.
     private static let sequence: UInt64 = 1
 
     init(_ trace: Trace) {

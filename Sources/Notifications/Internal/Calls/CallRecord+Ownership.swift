@@ -3,7 +3,7 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// The list of all records, and the ownership of each record.
+/// The list of all records, and the methods by which threads take records and give them back.
 ///
 /// A record belongs to a thread from the thread's first post to the thread's end. In a forked child, the records of the threads
 /// that exist only in the parent become free.

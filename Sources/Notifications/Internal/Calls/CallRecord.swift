@@ -30,7 +30,7 @@ struct CallRecord {
 
     /// The memory of a record, which shares its cache lines with nothing else.
     struct Storage: ~Copyable {
-        /// The observations that are being called, outermost first; 0 in an empty slot.
+        /// The addresses of the observations that are being called, outermost first; 0 in an empty slot.
         ///
         /// This must be the first property, so that it has the record's address: ``withSlot(_:)`` counts the slots from that
         /// address.

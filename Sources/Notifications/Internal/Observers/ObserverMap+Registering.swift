@@ -82,7 +82,7 @@ extension ObserverMap {
         return body()
     }
 
-    /// The lists and the table that a change has replaced.
+    /// The lists and the table of a map that a change has replaced.
     private struct Replaced {
         var lists: [ObserverList] = []
         var table: ObserverTable<Key>?

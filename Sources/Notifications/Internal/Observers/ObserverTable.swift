@@ -45,7 +45,7 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
         unsafe keys.deallocate()
     }
 
-    /// The list of a key, or nil if the key has none.
+    /// The list of observations of a key, or nil if the key has none.
     @inline(__always)
     func list(for key: Key) -> ObserverList? {
         let bucket = bucket(of: key)
@@ -70,7 +70,7 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
     /// True if one more key would fill more than three quarters of the buckets.
     var isFull: Bool { (filledCount + 1) * 4 > (mask + 1) * 3 }
 
-    /// Sets the list of a key.
+    /// Sets the list of observations of a key.
     ///
     /// The table takes over the caller's reference to the list.
     ///

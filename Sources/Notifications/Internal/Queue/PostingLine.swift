@@ -41,7 +41,7 @@ final class PostingLine: DeferredWork {
         return group
     }
 
-    /// Removes all empty groups if there are at least `unusedGroupLimit` of them.
+    /// Removes the line's empty groups if there are at least `unusedGroupLimit` of them.
     private func removeUnusedGroups() {
         if groups.count < Self.unusedGroupLimit { return }
         let unused = groups.filter { waiting.group($0).isEmpty }

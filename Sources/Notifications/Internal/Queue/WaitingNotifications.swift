@@ -88,7 +88,7 @@ struct WaitingNotifications {
         return groups.count - 1
     }
 
-    /// Removes an empty group, and frees its index for another group.
+    /// Removes a group that has no notifications, and frees the group's index for another group.
     mutating func removeGroup(_ index: Int) {
         precondition(groups[index].isEmpty, "a group with notifications is needed to post them")
         groups[index] = Group(modes: [])

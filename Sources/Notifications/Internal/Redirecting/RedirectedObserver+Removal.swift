@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The end of an observer on a loop, when it is removed or its loop ends.
+/// The methods that end an observer on a loop, when the observer is removed or its loop ends.
 extension RedirectedObserver {
     /// Stores the registration that passes notifications to this observer.
     func setRegistration(_ registration: Registration) {
