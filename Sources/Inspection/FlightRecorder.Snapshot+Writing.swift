@@ -2,7 +2,7 @@ internal import Glibc
 public import RunLoops
 
 extension FlightRecorder.Snapshot {
-    /// Returns the recording as the bytes of a file.
+    /// Returns the recording as the contents of a file.
     ///
     /// The file contains names of threads, places in the source, and times. The method takes some microseconds for each event.
     ///
@@ -19,7 +19,7 @@ extension FlightRecorder.Snapshot {
 
     /// Writes the recording to a descriptor, at the descriptor's current position.
     ///
-    /// Blocks while the descriptor accepts no bytes, and continues to write after a signal.
+    /// Blocks while the descriptor accepts no bytes. A signal does not end the call.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor of a file, pipe or socket, which the caller continues to own.
@@ -47,7 +47,7 @@ extension CInt {
                 written += count
             } else if errno == EAGAIN {
                 var polled = pollfd(fd: self, events: Int16(POLLOUT), revents: 0)
-                // Safe: the kernel writes into our own value, the only entry.
+                // Safe: the kernel writes into `polled`, which is ours and the only entry.
                 _ = unsafe poll(&polled, 1, -1)
             } else if errno != EINTR {
                 throw SystemError(call: "write", code: errno)

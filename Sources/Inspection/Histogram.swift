@@ -5,19 +5,19 @@
 ///
 /// > Thread safety: a value.
 public struct Histogram: Codable, Hashable, Sendable {
-    /// The number of durations.
+    /// The number of durations in the histogram.
     public private(set) var count = 0
-    /// The sum of the durations, in nanoseconds.
+    /// The sum of the durations, in nanoseconds; at most `Int64.max`.
     public private(set) var sum: Int64 = 0
     /// The longest duration, in nanoseconds.
     public private(set) var longest: Int64 = 0
-    /// The counts of the buckets, from the bucket of the shortest durations to the last one that is not empty.
+    /// The number of durations in each bucket, from the bucket of the shortest durations to the last bucket that is not empty.
     private var buckets: [Int] = []
 
     /// Makes an empty histogram.
     public init() {}
 
-    /// Counts a duration.
+    /// Adds a duration to the histogram.
     ///
     /// - Parameter nanoseconds: The duration; a negative one counts as zero.
     public mutating func add(_ nanoseconds: Int64) {
@@ -30,10 +30,10 @@ public struct Histogram: Codable, Hashable, Sendable {
         longest = max(longest, time)
     }
 
-    /// Returns a duration that a given share of the durations do not exceed.
+    /// Returns a quantile: the duration that a given share of the durations does not exceed.
     ///
     /// - Parameter share: The share, from 0 to 1; 0.99 for the 99th percentile.
-    /// - Returns: The upper end of the bucket that contains the duration, at most ``longest``; 0 if the histogram is empty.
+    /// - Returns: The upper end of the bucket that contains the quantile, at most ``longest``; 0 if the histogram is empty.
     public func quantile(_ share: Double) -> Int64 {
         let rank = max(1, Int((Double(count) * min(max(share, 0), 1)).rounded(.up)))
         var below = 0
@@ -44,7 +44,7 @@ public struct Histogram: Codable, Hashable, Sendable {
         return longest
     }
 
-    /// Returns the number of durations that are not longer than a limit, which is rounded down to the end of a bucket.
+    /// Returns the number of durations up to a limit, after rounding the limit down to the end of a bucket.
     ///
     /// - Parameter nanoseconds: The limit.
     /// - Returns: The number of durations in the buckets that end at or below the limit.

@@ -14,8 +14,8 @@ public import RunLoops
 /// changed through it.
 ///
 /// While an inspector is active, each call of a handler costs its loop a few plain stores, as with a `RunLoopWatchdog`, and each
-/// sleep costs two readings of the clock. While no other process asks, the inspector's thread sleeps. To make a report, the
-/// inspector sends each loop one block, in which the loop reports its inputs.
+/// sleep costs two readings of the clock. While no other process sends a request, the inspector's thread sleeps. To make a report,
+/// the inspector sends each loop one block, in which the loop reports its inputs.
 ///
 /// The inspector listens on an abstract Unix socket, ``name(of:)``, so processes of other containers do not see it.
 ///
@@ -25,12 +25,12 @@ public final class Inspector: Sendable {
     private let port: MessagePort
     private let isStopped = Guarded(false)
 
-    /// Makes an inspector, which answers other processes from now on.
+    /// Makes an inspector, and begins to answer other processes.
     ///
     /// A process has at most one inspector.
     ///
-    /// - Parameter recorder: The flight recorder of the process, so that the last seconds can be inspected, too. The inspector
-    ///   holds the recorder.
+    /// - Parameter recorder: The flight recorder of the process, whose recording of the last seconds can then be inspected, too.
+    ///   The inspector keeps the recorder alive.
     /// - Throws: `MessagePortError`, for example if the process has an inspector already, or has no descriptor left. In that case,
     ///   nothing is left open.
     public init(recorder: FlightRecorder? = nil) throws(MessagePortError) {
@@ -75,7 +75,7 @@ public final class Inspector: Sendable {
         thread.stop()
     }
 
-    /// The name of the inspector's port in a process.
+    /// Returns the name of the port on which the inspector of a process listens.
     ///
     /// - Parameter process: The system's ID of the process.
     /// - Returns: The name, which is abstract: it begins with `@`.
@@ -87,7 +87,9 @@ public final class Inspector: Sendable {
 
     static let prefix = "run-loop-inspector."
 
-    /// The limits of the port, to which an inspecting process sends only a few bytes and no descriptors.
+    /// The limits of the inspector's port.
+    ///
+    /// They are low, because an inspecting process sends only a few bytes and no descriptors.
     private static var limits: MessagePort.Limits {
         var limits = MessagePort.Limits()
         limits.body = 64

@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension ProcessReport {
-    /// The report as JSON text, whose keys are the names of the members.
+    /// The report as JSON text, whose keys are the names of the report's members.
     ///
     /// Times are in nanoseconds.
     public var json: String {

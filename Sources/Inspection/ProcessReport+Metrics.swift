@@ -11,12 +11,12 @@ extension ProcessReport {
     /// | `run_loop_busy_seconds_total` | loop | time in runs, without waiting |
     /// | `run_loop_processor_seconds_total` | loop | processor time of the thread |
     /// | `run_loop_pending` | loop | work that the loop has not begun |
-    /// | `run_loop_blocked` | loop | 1 if the loop did not answer while it called one handler |
+    /// | `run_loop_blocked` | loop | 1 if the loop did not answer because one handler ran all that time |
     /// | `run_loop_port_depth` | loop, port | messages that wait in a port |
     /// | `run_loop_port_waiting_senders` | loop, port | senders that wait for room |
     ///
-    /// The label of a loop is its name, or `thread-` and the thread's ID; that of a port is the place where it was made. The values
-    /// of ports that were made at the same place are added up, and also those of loops with the same name.
+    /// The label of a loop is its name, or `thread-` and the thread's ID; the label of a port is the source location at which the
+    /// port was made. The values of ports with the same label are added up, and so are the values of loops with the same name.
     public var prometheusText: String {
         metricFamilies.map(\.prometheusText).joined()
     }
@@ -82,6 +82,6 @@ extension ProcessReport {
 }
 
 extension ProcessReport.Loop {
-    /// The label of the loop in metrics.
+    /// The value of the label `loop` that identifies this loop in metrics.
     package var metricsLabel: String { name.isEmpty ? "thread-\(threadID)" : name }
 }

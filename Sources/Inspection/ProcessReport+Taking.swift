@@ -108,7 +108,7 @@ extension ProcessReport.Input {
 }
 
 extension ProcessReport.Wait {
-    /// Returns the waits, and marks those that are part of a circle.
+    /// Returns the waits for the report, and marks those that are part of a circle of threads that wait for each other.
     fileprivate static func all(_ waits: [WaitLook]) -> [ProcessReport.Wait] {
         waits.map { wait in
             ProcessReport.Wait(
@@ -118,8 +118,7 @@ extension ProcessReport.Wait {
         }
     }
 
-    /// True if the thread of `wait` waits for `loop`: directly, or because a loop that the thread waits for waits for `loop` in
-    /// turn.
+    /// True if the thread of `wait` waits for `loop`, directly or through a chain of loops, each of which waits for the next.
     private static func leads(from wait: WaitLook, to loop: RunLoop, in waits: [WaitLook]) -> Bool {
         var seen: Set<RunLoop> = []
         var ahead = wait.targets

@@ -1,39 +1,39 @@
 public import RunLoops
 
 extension ProcessReport {
-    /// The last seconds of a process, from its flight recorder.
+    /// A summary of the last seconds of a process, from its flight recorder.
     ///
     /// > Thread safety: a value.
     public struct Recent: Codable, Hashable, Sendable {
         /// The time that the recording covers, in nanoseconds.
         public var covered: Int64
-        /// The places where the handlers were made, those with the longest call first; at most 50 places.
+        /// The source locations at which the recorded handlers were made, those with the longest call first; at most 50 locations.
         public var handlers: [Place]
-        /// The durations of the recorded calls of handlers.
+        /// The durations of the recorded calls of handlers, as a histogram.
         public var lengths: Histogram
         /// The times from the sending of a message to the call of its handler.
         public var waits: Histogram
-        /// The times from the date of a timer to the call of its handler.
+        /// The times from the date at which a timer was to fire to the call of its handler.
         public var latenesses: Histogram
         /// The number of notifications that were discarded because an observer had no room.
         public var drops: Int
     }
 
-    /// The recorded calls of the handlers that were made at one place.
+    /// The recorded calls of all handlers that were made at one source location.
     ///
     /// > Thread safety: a value.
     public struct Place: Codable, Hashable, Sendable {
         /// The kind of the handlers, in words.
         public var kind: String
-        /// The place where the handlers were made.
+        /// The source location at which the handlers were made.
         public var madeAt: String
         /// The number of recorded calls.
         public var count: Int
-        /// The total duration of these calls, in nanoseconds.
+        /// The total duration of the recorded calls, in nanoseconds.
         public var total: Int64
         /// The duration of the longest call, in nanoseconds.
         public var longest: Int64
-        /// The longest time that a message waited for its call, in nanoseconds.
+        /// The longest time from the sending of a message to the call of its handler, in nanoseconds.
         public var longestWait: Int64
     }
 }

@@ -5,10 +5,10 @@
 /// for loop in report.loops where loop.isBlocked { log(loop.name, loop.call?.madeAt ?? "") }
 /// ```
 ///
-/// Each loop is sent a block, in which the loop reports its inputs. For a loop that does not run the block within the caller's
-/// patience, the report contains only what another thread can see. So a report is possible even while every loop is stuck, and it
-/// names the handlers in which the loops are stuck. A report contains names of loops, places in the source and numbers, and never
-/// the contents of messages.
+/// Each loop is sent a block, in which the loop reports its inputs. For a loop that does not run the block within the time that the
+/// caller waits, the report contains only what another thread can see. So a report is possible even while every loop is stuck, and
+/// it names the handlers in which the loops are stuck. A report contains names of loops, places in the source and numbers, and
+/// never the contents of messages.
 ///
 /// Times are in nanoseconds. The keys of the JSON form, ``json``, are the names of the members.
 ///
@@ -22,14 +22,14 @@ public struct ProcessReport: Codable, Hashable, Sendable {
     public var date: Int64
     /// The loops that have not ended, in the order in which they were made.
     public var loops: [Loop]
-    /// The waits in progress of all threads that other threads can be waiting for.
+    /// The blocking calls in progress, for every thread that could be part of a circle of waits.
     public var waits: [Wait]
     /// The events of the last seconds, from the flight recorder; nil if there is no recorder.
     public var recent: Recent?
 }
 
 extension ProcessReport {
-    /// A loop.
+    /// A loop of the process, as it was at the moment of the report.
     ///
     /// > Thread safety: a value.
     public struct Loop: Codable, Hashable, Sendable {
@@ -37,19 +37,20 @@ extension ProcessReport {
         public var name: String
         /// The system's ID of the loop's thread.
         public var threadID: Int32
-        /// True for the loop of the main thread.
+        /// True if this is the main thread's loop.
         public var isMain: Bool
         /// True if the loop did not answer in time, and was calling the same handler all that time.
         public var isBlocked: Bool
-        /// The handler that the loop was calling; nil if there was none, or if the handler was running the loop.
+        /// The handler that the loop was calling; nil if the loop was calling no handler, or if that handler was itself running the
+        /// loop.
         public var call: Call?
         /// The time since the loop last waited for work; nil if the loop was waiting, or not running.
         public var busyFor: Int64?
         /// The number of blocks, jobs, deliveries and ready inputs that the loop has not begun to serve.
         public var pending: Int
-        /// The counts of the loop since it was made.
+        /// The counts of the loop's work since the loop was made.
         public var counts: Counts
-        /// The details in the answer of the loop; nil if the answer did not arrive in time.
+        /// The details that the loop itself reported; nil if its report did not arrive in time.
         public var details: Details?
     }
 
@@ -59,13 +60,13 @@ extension ProcessReport {
     public struct Call: Codable, Hashable, Sendable {
         /// The kind of the handler, in words.
         public var kind: String
-        /// The place where the block, timer, source, port or observer was made.
+        /// The source location at which the block, timer, source, port or observer was made.
         public var madeAt: String
         /// The time since the call began, from the flight recorder; nil without a recorder, or if the call was not recorded.
         public var duration: Int64?
     }
 
-    /// The counts of a loop since it was made.
+    /// The counts of a loop's work since the loop was made.
     ///
     /// > Thread safety: a value.
     public struct Counts: Codable, Hashable, Sendable {
@@ -75,13 +76,13 @@ extension ProcessReport {
         public var messages: Int
         /// The number of sleeps that the kernel ended, as in `RunLoop.Statistics.wakeUps`.
         public var wakeUps: Int
-        /// The number of system calls of the loop to wait and to poll, and of senders to wake it.
+        /// The number of system calls that the loop made to wait and to poll, and that senders made to wake the loop.
         public var kernelCalls: Int
         /// The number of timer fires, as in `RunLoop.Statistics.timerFires`.
         public var timerFires: Int
-        /// The time in runs, without waiting, as in `RunLoop.Statistics.busyTime`, but in nanoseconds.
+        /// The time that the loop spent in runs, except waiting; as in `RunLoop.Statistics.busyTime`, but in nanoseconds.
         public var busyTime: Int64
-        /// The processor time of the thread, as in `RunLoop.processorTime`, but in nanoseconds.
+        /// The processor time of the loop's thread, as in `RunLoop.processorTime`, but in nanoseconds.
         public var processorTime: Int64
     }
 
@@ -89,13 +90,13 @@ extension ProcessReport {
     ///
     /// > Thread safety: a value.
     public struct Details: Codable, Hashable, Sendable {
-        /// The mode that runs, `default` for the default mode; nil between runs.
+        /// The mode in which the loop runs, `default` for the default mode; nil between runs.
         public var mode: String?
-        /// The number of runs on the stack.
+        /// The number of runs of the loop that are nested on the thread's stack.
         public var depth: Int
-        /// The common modes.
+        /// The names of the loop's common modes.
         public var commonModes: [String]
-        /// The inputs, in no particular order.
+        /// The inputs of the loop, in no particular order.
         public var inputs: [Input]
     }
 
@@ -106,11 +107,12 @@ extension ProcessReport {
         /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or a kind that another module defines, such as
         /// `listener`, `connection`, `message port` or `notification observers`.
         public var kind: String
-        /// The place where the input was made; empty for several places.
+        /// The source location at which the input was made; empty if the input stands for several that were made at different
+        /// locations.
         ///
-        /// All listeners that were made at the same place are one input, and likewise all connections.
+        /// All listeners that were made at the same location are one input, and likewise all connections.
         public var madeAt: String
-        /// The modes that the input is in.
+        /// The names of the modes that the input is in.
         public var modes: [String]
         /// For a timer, the time until its next fire, which is negative if it is late; nil if none is planned.
         public var dueIn: Int64?
@@ -126,7 +128,7 @@ extension ProcessReport {
         public var waitingSenders: Int?
         /// For a descriptor source, its descriptor.
         public var descriptor: Int32?
-        /// For an input of another module, its counts.
+        /// For an input whose kind another module defines, the counts that the module reports.
         public var counts: [Count]?
     }
 
@@ -136,7 +138,7 @@ extension ProcessReport {
     public struct Count: Codable, Hashable, Sendable {
         /// The name, such as `connections` or `dropped`.
         public var name: String
-        /// The number.
+        /// The value of the count.
         public var value: Int
     }
 
@@ -146,9 +148,9 @@ extension ProcessReport {
     public struct Wait: Codable, Hashable, Sendable {
         /// The name of the waiting thread's loop; nil for a thread without a loop.
         public var loop: String?
-        /// The member that the thread has called, such as `RunLoop.performAndWait`.
+        /// The blocking member that the thread has called, such as `RunLoop.performAndWait`.
         public var operation: String
-        /// The place of the call.
+        /// The source location of the call.
         public var madeAt: String
         /// The names of the loops that the thread waits for.
         public var waitsFor: [String]

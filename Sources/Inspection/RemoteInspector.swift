@@ -21,11 +21,11 @@ public final class RemoteInspector: Sendable {
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The process has no inspector, or the inspector did not answer in time.
         case port(MessagePortError)
-        /// Another process has taken the name of the inspector.
+        /// Another process, which has these credentials, listens under the name of the process's inspector.
         case notTheProcess(PeerCredentials)
         /// The inspector has refused to answer, for the reason in the text.
         case refused(String)
-        /// The answer does not have the form that an inspector of this version sends.
+        /// The answer does not have the form that an inspector of this version sends; the text says why.
         case malformed(String)
 
         /// The failure in words.
@@ -44,7 +44,7 @@ public final class RemoteInspector: Sendable {
     ///
     /// - Parameters:
     ///   - process: The system's ID of the process.
-    ///   - patience: The longest time to wait.
+    ///   - patience: The longest time to wait for the connection.
     /// - Throws: ``Failure``.
     public init(process: Int32, patience: Duration = .seconds(5)) throws(Failure) {
         self.process = process
@@ -95,11 +95,11 @@ public final class RemoteInspector: Sendable {
     /// The limit protects this process if the other process is not really an inspector.
     private static let mostBytes = 1 << 30
 
-    /// Reads a file from its beginning.
+    /// Returns the whole contents of the file that a descriptor refers to.
     private static func contents(of file: borrowing OwnedDescriptor) throws(Failure) -> [UInt8] {
         let descriptor = file.descriptor
         var status = stat()
-        // Safe: the kernel fills our own value.
+        // Safe: the kernel fills `status`, which is ours.
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw .malformed("it is not a file")
         }
@@ -109,7 +109,7 @@ public final class RemoteInspector: Sendable {
         // The file is read, not mapped: the other process could truncate a mapped file, and so end this process.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
             while count < size {
-                // Safe: the bytes lie in the buffer.
+                // Safe: `count` and `size` keep the bytes that are read within the buffer.
                 let read = unsafe pread(descriptor, buffer.baseAddress! + count, size - count, off_t(count))
                 if read < 0 && errno == EINTR { continue }
                 if read <= 0 { break }

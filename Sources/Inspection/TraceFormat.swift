@@ -1,4 +1,4 @@
-/// A format of a recording.
+/// A file format in which a recording can be written.
 ///
 /// > Thread safety: a value.
 public enum TraceFormat: Hashable, Sendable, CaseIterable {
@@ -6,6 +6,6 @@ public enum TraceFormat: Hashable, Sendable, CaseIterable {
     case perfetto
     /// The JSON of Chrome's trace viewer, which many tools read. Times are microseconds from the beginning of the recording.
     case chromeJSON
-    /// A page of HTML with a timeline, which needs no other file and no network.
+    /// An HTML page that shows a timeline, and needs no other file and no network.
     case page
 }

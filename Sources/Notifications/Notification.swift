@@ -35,7 +35,7 @@ public struct Notification: Sendable {
     /// payload share this property, because a notification must fit into a parcel, in which it is sent to another loop.
     private let content: (any AnyObject & Sendable)?
 
-    /// The deliveries that the poster waits for; nil if the poster does not wait.
+    /// The unfinished deliveries of this notification that the poster waits for; nil if the poster does not wait.
     var pendingDeliveries: PendingDeliveries?
 
     /// Makes a notification.
@@ -85,7 +85,7 @@ public struct Notification: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the event.
-    ///   - sender: The identity of the sender; nil for no sender. The payload is another object, and keeps the sender alive.
+    ///   - sender: The identity of the sender; nil for no sender. The payload must be another object, which keeps the sender alive.
     ///   - payload: The contents.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.

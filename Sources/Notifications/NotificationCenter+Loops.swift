@@ -11,7 +11,7 @@ extension NotificationCenter {
     ///   - object: The object whose notifications to observe; nil for notifications with any object, or without one. The center
     ///     does not keep the object alive, but a notification that waits keeps its own object alive. After the object has been
     ///     destroyed, no further notification is accepted for the handler.
-    ///   - loop: The loop.
+    ///   - loop: The loop on whose thread the handler is called.
     ///   - modes: The modes in which the handler may be called; at least one.
     ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit.
     ///   - handler: Called on the loop's thread, and destroyed there unless the thread has ended by then.

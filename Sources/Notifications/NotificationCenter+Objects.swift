@@ -1,7 +1,7 @@
 internal import RunLoops
 
 extension NotificationCenter {
-    /// An observation by an object; a removal finds it by the object's identity.
+    /// An observation that belongs to an observing object; a removal finds it by that object's identity.
     struct ObjectObservation: Sendable {
         let observer: WeakReference
         let name: Notification.Name?
@@ -45,7 +45,8 @@ extension NotificationCenter {
         }
         let observation = ObjectObservation(
             observer: WeakReference(observer), name: name, registration: registration)
-        // A destroyed object may have had this very address. Its observations will never be called, so they are removed now.
+        // An observer that has been destroyed may have had the same address. Its observations will never be called, so they are
+        // removed now.
         forgetObjects(with: id)
         objects.withLock { $0[id, default: []].append(observation) }
     }
@@ -54,8 +55,8 @@ extension NotificationCenter {
     private func forgetObjects(with id: ObjectIdentifier) {
         let (dead, observers) = objects.withLock { objects in
             let all = objects[id] ?? []
-            // Each of these references can be the last one to its object by the time that the lock is released, and releasing that
-            // reference destroys the object. So they are kept until then.
+            // By the time that the lock is released, each of these references can be the last one to its object. Releasing it then
+            // destroys the object, so the references are kept until the lock is free.
             let observers = all.map(\.observer.sendable)
             let living = zip(all, observers).filter { $1 != nil }.map(\.0)
             objects[id] = living.isEmpty ? nil : living
@@ -86,7 +87,7 @@ extension NotificationCenter {
             of: ObjectIdentifier(observer), name: name, sender: object.map { ObjectIdentifier($0) })
     }
 
-    /// Ends the observations of the object with an identity.
+    /// Ends the observations that belong to the observing object with a given identity.
     ///
     /// - Parameters:
     ///   - id: The identity of the object that observes.

@@ -113,7 +113,7 @@ public final class NotificationCenter: Sendable {
 
     // MARK: - Observing
 
-    /// Registers a handler.
+    /// Registers a handler that is called on the posting thread.
     ///
     /// A handler that is registered twice is called twice.
     ///

@@ -7,11 +7,11 @@ extension NotificationQueue {
     ///
     /// > Thread safety: a value.
     public struct NotificationCoalescing: OptionSet, Hashable, Sendable {
-        /// The bits.
+        /// The bits of the options in the mask.
         public let rawValue: UInt
         /// Makes a mask from its bits.
         ///
-        /// - Parameter rawValue: The bits.
+        /// - Parameter rawValue: The bits of the options in the mask.
         public init(rawValue: UInt) { self.rawValue = rawValue }
         /// The option to compare the names of notifications.
         public static let onName = NotificationCoalescing(rawValue: 1)
@@ -21,11 +21,11 @@ extension NotificationQueue {
         public static let onSender = NotificationCoalescing(rawValue: 2)
     }
 
-    /// The notification that is posted when several match.
+    /// The choice of the notification that is posted when several match.
     ///
     /// > Thread safety: a value.
     public enum Survivor: Sendable {
-        /// The notification that already waits; it keeps its place, its style and its modes.
+        /// The notification that already waits; it keeps its place in the queue, its style and its modes.
         ///
         /// The new notification is ignored.
         case first
@@ -43,6 +43,6 @@ extension NotificationQueue {
 }
 
 extension NotificationQueue.NotificationCoalescing: CustomStringConvertible {
-    /// The names of the members, as in `[onName]`.
+    /// The names of the options in the mask, as in `[onName]`.
     public var description: String { words(["onName": .onName, "onSender": .onSender]) }
 }

@@ -1,5 +1,5 @@
 extension NotificationQueue {
-    /// The time at which a notification is posted.
+    /// The time at which a queue posts a notification.
     ///
     /// The raw values are the same as in Foundation. <doc:PostingLater> defines, for each style, the step of the loop's pass in
     /// which a notification is posted.

@@ -25,7 +25,7 @@ public final class NotificationQueue: Sendable {
     /// The center to which the queue posts.
     public let notificationCenter: NotificationCenter
 
-    /// The inner queue, which does the work.
+    /// The inner queue, which keeps and posts the notifications.
     ///
     /// `nonisolated(unsafe)`, because only the loop's thread uses it.
     nonisolated(unsafe) private let queue: CoalescingQueue
@@ -40,7 +40,7 @@ public final class NotificationQueue: Sendable {
         RunLoop.current.companion(ObjectIdentifier(NotificationQueue.self)) { NotificationQueue() }
     }
 
-    /// Makes another queue for the current loop.
+    /// Makes a queue for the current loop, in addition to `NotificationQueue.default`.
     ///
     /// If the queue is destroyed while notifications wait in it, the loop still posts them. After it has posted the last one, the
     /// loop keeps no part of the queue.

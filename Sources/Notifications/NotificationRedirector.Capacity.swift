@@ -29,7 +29,7 @@ extension NotificationRedirector {
         /// A capacity without a limit; if the observer is too slow, the waiting notifications take up more and more memory.
         public static let unlimited = Capacity(kind: .unlimited)
 
-        /// Limits the number of notifications that wait.
+        /// Returns a capacity that limits the number of notifications that wait.
         ///
         /// - Parameters:
         ///   - count: The maximum number of waiting notifications; at least 1.
@@ -42,7 +42,7 @@ extension NotificationRedirector {
             return Capacity(kind: .bounded(count, policy))
         }
 
-        /// Merges notifications that match, so that only the first of them waits.
+        /// Returns a capacity that merges notifications that match, so that only the first of them waits.
         ///
         /// The other notifications are not counted as dropped. A notification that is posted while the handler runs is not merged
         /// with the notification that is being handled.

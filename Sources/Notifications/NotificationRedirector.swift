@@ -20,12 +20,12 @@ public final class NotificationRedirector: Sendable {
     /// The loop on whose thread notifications are delivered.
     public let runLoop: RunLoop
 
-    /// The lanes of the observers, one for each list of modes.
+    /// The paths of deliveries to the loop, one for each list of modes in which observers are called.
     private let lanes = Guarded<[DeliveryLane]>([])
     private let undelivered = Atomic<Int>(0)
-    /// The number of observers that have not been destroyed.
+    /// The number of observers on the loop that have not been destroyed.
     let observerCount = Atomic<Int>(0)
-    /// The number of notifications that observers have dropped.
+    /// The number of notifications that were dropped because an observer had no room.
     let dropped = Atomic<Int>(0)
 
     /// Returns the redirector of a loop.
@@ -49,7 +49,7 @@ public final class NotificationRedirector: Sendable {
     /// removes the observer, so later notifications are not counted. Keep a reference to the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
-    /// Returns the lane of the observers that are called in these modes, and makes the lane if there is none.
+    /// Returns the lane for observers that are called in these modes; makes it if there is none.
     func lane(for modes: [RunLoop.Mode]) -> DeliveryLane {
         lanes.withLock { lanes in
             if let known = lanes.first(where: { $0.modes == modes }) { return known }
@@ -67,7 +67,7 @@ public final class NotificationRedirector: Sendable {
     /// The number of lanes that the redirector keeps.
     var laneCount: Int { lanes.withLock { $0.count } }
 
-    /// True if a post on the calling thread can be delivered immediately.
+    /// True if the handlers of a lane's observers can be called immediately, on the calling thread.
     func mayDeliverAtOnce(_ lane: DeliveryLane) -> Bool {
         runLoop.isCurrent && lane.isEmpty && runLoop.isIdleOrRuns(inOneOf: lane.modes)
     }

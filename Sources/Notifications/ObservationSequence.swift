@@ -30,7 +30,9 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     let bufferingPolicy: BufferingPolicy
-    /// Registers a handler; returns nil if the center, or the object to observe, has been destroyed.
+    /// Registers a handler for the elements.
+    ///
+    /// Returns nil if the center, or the object to observe, has been destroyed.
     let observe: @Sendable (@escaping @Sendable (Element) -> Void) -> ObservationToken?
 
     /// Begins observing.
@@ -57,7 +59,7 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
         return count
     }
 
-    /// The object through which the handler puts elements into the stream.
+    /// The object through which the center's handler puts elements into the stream that the task reads.
     ///
     /// Only the handler holds the feed, so the stream ends when the handler is released.
     private final class Feed: Sendable {

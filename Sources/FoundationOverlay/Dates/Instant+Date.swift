@@ -2,13 +2,13 @@ internal import Foundation
 internal import RunLoops
 
 extension ContinuousClock.Instant {
-    /// Makes the instant of a date according to the current wall clock, in whole nanoseconds.
+    /// Converts a date to an instant, in whole nanoseconds, by the present time of the wall clock.
     ///
     /// A date that is 9 × 10⁹ seconds (some 285 years) away or more becomes the distant future or the distant past.
     ///
     /// - Parameters:
     ///   - date: The date.
-    ///   - member: The member that the date was passed to, for the message.
+    ///   - member: The name of the public member that received the date, for the error message.
     init(_ date: Date, for member: StaticString) {
         let left = date.timeIntervalSinceNow
         if left.isNaN { misuse("\(member): the date is not a number") }
@@ -30,19 +30,21 @@ final class WallClockDate {
     private let date: Date
     private let instant: ContinuousClock.Instant
 
-    /// Makes the pair of a date that was set and the instant of that date.
+    /// Makes a pair from a date that was set and the instant to which it corresponds.
     init(_ date: Date, meaning instant: ContinuousClock.Instant) {
         self.date = date
         self.instant = instant
     }
 
-    /// Makes the pair from an instant and its date according to the current wall clock.
+    /// Makes a pair from an instant and the date to which it corresponds by the present time of the wall clock.
     convenience init(at instant: ContinuousClock.Instant) {
         let left = ContinuousClock.Instant.now.duration(to: instant)
         self.init(Date(timeIntervalSinceNow: left.interval), meaning: instant)
     }
 
-    /// Returns the date of an instant; if the instant is that of the pair, exactly the date that was set.
+    /// Returns the date to which an instant corresponds.
+    ///
+    /// For the instant of the pair, this is exactly the date that was set.
     func date(of other: ContinuousClock.Instant) -> Date {
         if other == instant { return date }
         if other == .distantFuture { return .distantFuture }

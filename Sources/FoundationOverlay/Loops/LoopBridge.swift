@@ -1,7 +1,7 @@
 internal import CFoundationLoops
 public import RunLoops
 
-/// Serves Foundation's run loop and the run loop of this package on one thread, whichever of them the thread runs.
+/// Lets Foundation's run loop and the run loop of this package share a thread: while one of them runs, the other is served, too.
 ///
 /// ```swift
 /// let bridge = try LoopBridge()
@@ -15,18 +15,19 @@ public import RunLoops
 /// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. The bridge is an
 /// input of both loops, so no run of either loop ends because its mode has no inputs.
 ///
-/// `@safe`: only the bridge's thread uses the link to Foundation's loop. The link is ended once, and is not used after that.
+/// `@safe`: only the bridge's thread uses `link`, the registration with Foundation's loop. It is ended once, and is not used after
+/// that.
 ///
 /// > Thread safety: only the thread that made the bridge.
 @safe
 public final class LoopBridge {
-    /// A run of one of the two loops that has begun on the thread and has not ended.
+    /// A run, of either loop, that is in progress on the thread.
     private enum Run {
         case ours
         case foundations
-        /// A run of Foundation's loop that the bridge itself begins. It does not wait.
+        /// A run of Foundation's loop that the bridge itself has begun, and that does not wait.
         case poll
-        /// A run of our loop that the bridge itself begins. It does not wait.
+        /// A run of our loop that the bridge itself has begun, and that does not wait.
         case guestPass
     }
 
@@ -38,25 +39,27 @@ public final class LoopBridge {
     private var observer: RunLoop.Observer?
     /// A source that keeps a run of our loop going even if its mode has no other inputs.
     private let anchor = ManualSource {}
-    /// The source that watches the epoll set of Foundation's loop; nil unless our loop sleeps on behalf of both loops.
+    /// The source in our loop that watches the epoll set of Foundation's loop.
+    ///
+    /// Nil unless our loop is the one that waits for both.
     private var source: DescriptorSource?
-    /// True while Foundation's loop also watches our loop, so that work for either loop ends its wait.
+    /// True while Foundation's loop watches our loop, so that work for our loop also ends the wait of Foundation's loop.
     private var watchesGuest = false
     /// The runs on the thread's stack, the innermost one last.
     private var runs: [Run] = []
-    /// True if the bridge itself begins the next run of Foundation's loop.
+    /// True if the next run of Foundation's loop is one that the bridge itself begins.
     private var beginsPoll = false
-    /// True if the bridge itself begins the next run of our loop.
+    /// True if the next run of our loop is one that the bridge itself begins.
     private var beginsGuestPass = false
 
-    /// Connects the loops of the calling thread.
+    /// Makes a bridge between Foundation's loop and this package's loop on the calling thread.
     ///
     /// - Throws: `SystemError` if `/proc/self/fdinfo` cannot be read, which the bridge needs to find the epoll set in which
     ///   Foundation's loop waits.
     public init() throws(SystemError) {
         loop = .current
         guest = try RunLoop.Guest()
-        // Safe: the link is ended before the bridge is destroyed.
+        // Safe: the pointer to the bridge stays valid, because the link is ended before the bridge is destroyed.
         unsafe link = runloops_foundation_observe(
             guest.descriptor,
             { info, activity in
@@ -114,7 +117,7 @@ public final class LoopBridge {
         }
     }
 
-    /// True if the bridge may serve our loop.
+    /// True if the bridge may serve our loop now, from within a run of Foundation's loop.
     ///
     /// The innermost run must be one of Foundation's loop, and no run of our loop may be on the stack. A run of our loop that is on
     /// the stack is calling a handler, and continues only when that handler returns.
@@ -150,7 +153,7 @@ public final class LoopBridge {
         for _ in 0..<64 {
             beginsPoll = true
             let hasMore = runloops_foundation_poll()
-            // If Foundation's loop has nothing to serve, it begins no run, and the flag is still set. It is cleared here.
+            // If Foundation's loop has nothing to serve, the poll begins no run, and the flag is still set. It is cleared here.
             beginsPoll = false
             if !hasMore { return }
         }
@@ -159,11 +162,11 @@ public final class LoopBridge {
 
     // MARK: - Waiting
 
-    /// Registers the other loop with the loop that will wait, so that work for the other loop also ends the wait.
+    /// Makes the loop that waits next also watch the other loop, so that work for either of them ends the wait.
     ///
-    /// The loop that will wait is that of the innermost run that the bridge did not begin itself, or Foundation's if there is no
-    /// run. If the other loop watches this one, it stops doing so first. The two loops cannot watch each other at the same time,
-    /// because the kernel allows no cycle of epoll sets.
+    /// The loop that waits next is that of the innermost run that the bridge did not begin itself, or Foundation's if there is no
+    /// run. If the other loop watches the waiting one, it stops doing so first. The two loops cannot watch each other at the same
+    /// time, because the kernel allows no cycle of epoll sets.
     private func watch() {
         guard let link = unsafe link else { return }
         let isOurs = runs.last == .ours || runs.last == .poll

@@ -24,7 +24,7 @@ open class Port: NSObject {
 
     private let signals = RunLoops.Port<Void>()
 
-    /// Makes a port that is in no loop.
+    /// Makes a port that is not yet in a loop.
     public override init() {}
 
     /// True until the port is invalidated.
@@ -64,7 +64,7 @@ open class Port: NSObject {
 extension Port: @unchecked Sendable {}
 
 extension RunLoop {
-    /// Adds a port to a mode, which the port keeps alive.
+    /// Adds a port to a mode, so that a run does not end because the mode is empty.
     ///
     /// - Parameters:
     ///   - port: The port.

@@ -3,7 +3,7 @@ public import RunLoops
 
 public import class RunLoops.RunLoop
 
-/// Runs with a date as the deadline, which is converted to an instant when the run begins.
+/// Methods that run the loop until a date, which is converted to an instant when the run begins.
 extension RunLoop {
     /// Runs in the default mode until a date, until the loop is stopped, or until the mode is empty.
     ///
@@ -44,7 +44,7 @@ extension RunLoop {
         acceptInput(forMode: mode, before: ContinuousClock.Instant(limitDate, for: "RunLoop.acceptInput"))
     }
 
-    /// Makes one pass in a mode without sleeping, and returns the date of its next timer.
+    /// Makes one pass in a mode without sleeping, and returns the date at which the mode's next timer fires.
     ///
     /// - Parameter mode: The mode; not `.common`.
     /// - Returns: The date, according to the current wall clock, at which the mode's next timer fires; `Date.distantFuture` if the

@@ -3,7 +3,7 @@ public import RunLoops
 public import class RunLoops.RunLoop
 
 extension RunLoop {
-    /// Performs a block on the loop's thread in some of its modes.
+    /// Performs a block on the loop's thread, the next time that the loop runs in one of the given modes.
     ///
     /// - Parameters:
     ///   - modes: The modes; at least one.

@@ -7,16 +7,18 @@ internal import class Notifications.NotificationCenter
 
 /// Posts the notifications of Foundation's default center in the default center of this package.
 ///
-/// The forwarding of a name begins when the program first uses it as one of Foundation's names. The forwarding of all names begins
-/// when the program first registers an observer of every name. A single observer of every name for both cases would be simpler.
-/// But if Foundation's center has such an observer, it ends the program when a typed message is posted there.
+/// A name is forwarded from the moment when the program first observes it, or posts under it, as one of Foundation's names. All
+/// names are forwarded from the moment when the program first registers an observer of every name.
+///
+/// It would be simpler to observe every name in Foundation's center from the beginning. But a center of Foundation's that has such
+/// an observer ends the program when a typed message is posted there.
 ///
 /// Nothing is forwarded automatically in the other direction, so no notification comes back to the center that it came from.
 final class FoundationForwarder: Sendable {
     static let shared = FoundationForwarder()
 
     private struct State {
-        /// The names that each have an observer of their own, which forwards that name only.
+        /// The names that are forwarded one by one, each by an observer of its own in Foundation's center.
         ///
         /// The observer of every name skips these names, so that their notifications are not forwarded twice.
         var names: Set<String> = []

@@ -3,11 +3,11 @@ internal import Notifications
 
 internal import struct Notifications.Notification
 
-/// Calls the handlers of observers that have an operation queue.
+/// Calls the handlers of observers that were registered with an operation queue.
 ///
 /// The thread that posts a notification waits for each call.
 enum HandlerQueue {
-    /// Calls a handler in an operation of a queue, and waits until it has returned.
+    /// Calls a handler in an operation of a queue, and waits until the handler has returned.
     ///
     /// If the caller is itself in an operation of the queue, the handler is called directly, because the queue may be waiting for
     /// that operation.
@@ -22,7 +22,7 @@ enum HandlerQueue {
         operation.waitUntilFinished()
     }
 
-    /// Calls a handler on the main actor, and waits until it has returned.
+    /// Calls a handler on the main actor, and waits until the handler has returned.
     static func callOnMainActor(
         _ handler: @escaping @MainActor (Notification) -> Void, with notification: Notification
     ) {

@@ -2,13 +2,13 @@ public import Notifications
 
 public import struct Notifications.Notification
 
-/// The notification of this package, under the name that Foundation's class has.
+/// The notification type of this package, under the name of Foundation's class.
 public typealias NSNotification = Notifications.Notification
 
-/// The object and the facts in Foundation's types.
+/// A notification's object and facts, in Foundation's types.
 ///
-/// A notification that is made with these members carries its object and facts to any thread on which an observer runs. Unlike with
-/// the members of the module Notifications, the compiler does not check that they are `Sendable`.
+/// A notification that is made with these members carries its object and facts to any thread on which an observer runs. The
+/// compiler does not check that they are `Sendable`; with the members of the module Notifications, it does.
 extension Notification {
     /// Makes a notification.
     ///

@@ -3,17 +3,18 @@ public import Notifications
 
 public import struct Notifications.Notification
 
-/// The type of Foundation's notification names, for comparisons with a name of this package.
+/// The protocol of Foundation's type of notification names, whose values can be compared with names of this package.
 ///
-/// The comparisons are generic for two reasons. The compiler then takes an operand such as `.init("name")` as a name of this
-/// package. And it does not convert the operands to `AnyHashable`: as values of that type, names of two types always differ.
+/// The operators that compare are generic over this protocol for two reasons. First, the compiler then takes an operand such as
+/// `.init("name")` as a name of this package. Second, the compiler does not convert the operands to `AnyHashable`: as values of
+/// that type, names of two types always differ.
 public protocol FoundationNotificationName: RawRepresentable<String> {}
 
 extension Foundation.NSNotification.Name: FoundationNotificationName {}
 
-/// Names of Foundation's own notifications, such as `UserDefaults.didChangeNotification`.
+/// Conversion of, and comparison with, the names of Foundation's notifications, such as `UserDefaults.didChangeNotification`.
 extension Notification.Name {
-    /// Makes the name with the same string.
+    /// Converts one of Foundation's names to a name of this package, with the same string.
     ///
     /// - Parameter name: A name of Foundation's.
     public init(_ name: Foundation.NSNotification.Name) { self.init(rawValue: name.rawValue) }
@@ -70,7 +71,7 @@ extension Notification.Name {
 }
 
 extension Foundation.NSNotification.Name {
-    /// Makes Foundation's name with the same string, for members of Foundation that take a name.
+    /// Converts a name of this package to Foundation's type, for members of Foundation that take a name.
     ///
     /// - Parameter name: A name.
     public init(_ name: Notification.Name) { self.init(rawValue: name.rawValue) }

@@ -17,7 +17,7 @@ extension NotificationCenter {
     ///     not call the handler after the instance has been destroyed.
     ///   - queue: The queue; nil for the posting thread.
     ///   - block: Called with each notification.
-    /// - Returns: A token.
+    /// - Returns: A token, with which `removeObserver(_:)` ends the observation.
     ///
     /// > Thread safety: any thread.
     @_disfavoredOverload @discardableResult
@@ -35,10 +35,10 @@ extension NotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - object: The object whose notifications to observe, as for the same method with another queue.
+    ///   - object: The object whose notifications to observe, as for the method that takes an `OperationQueue`.
     ///   - queue: `.main`.
     ///   - block: Called with each notification.
-    /// - Returns: A token.
+    /// - Returns: A token, with which `removeObserver(_:)` ends the observation.
     ///
     /// > Thread safety: any thread.
     @discardableResult
@@ -58,7 +58,7 @@ extension NotificationCenter {
     ///   - object: The object whose notifications to observe, as for a name of this package.
     ///   - queue: The queue; nil for the posting thread.
     ///   - block: Called with each notification.
-    /// - Returns: A token.
+    /// - Returns: A token, with which `removeObserver(_:)` ends the observation.
     ///
     /// > Thread safety: any thread.
     @_disfavoredOverload @discardableResult
@@ -70,7 +70,7 @@ extension NotificationCenter {
         return addObserver(forName: Notification.Name(name), object: object, queue: queue, using: block)
     }
 
-    /// Registers a handler for a name of Foundation's that is called on the main actor.
+    /// Registers a handler, called on the main actor, for a name of Foundation's.
     ///
     /// The default center also calls the handler for notifications that Foundation's default center posts under the name.
     ///
@@ -79,7 +79,7 @@ extension NotificationCenter {
     ///   - object: The object whose notifications to observe, as for a name of this package.
     ///   - queue: `.main`.
     ///   - block: Called with each notification.
-    /// - Returns: A token.
+    /// - Returns: A token, with which `removeObserver(_:)` ends the observation.
     ///
     /// > Thread safety: any thread.
     @discardableResult
@@ -91,7 +91,7 @@ extension NotificationCenter {
         return addObserver(forName: Notification.Name(name), object: object, queue: queue, using: block)
     }
 
-    /// Registers a handler for notifications with an object of any type.
+    /// Registers a handler for a name and an object, which can be a value of any type.
     private func observe(
         _ name: Notification.Name?, _ object: Any?, _ handler: @escaping @Sendable (Notification) -> Void
     ) -> ObserverToken {
@@ -102,8 +102,8 @@ extension NotificationCenter {
         if type(of: object) is AnyClass {
             return ObserverToken(addUnownedObserver(forName: name, object: identity, using: handler))
         }
-        // `object` is a value here, and the handler keeps `identity` alive, which stands for the value. An instance of a class
-        // stands for itself, and the code above does not keep it alive.
+        // `object` is a value here. `identity` is the instance that stands for the value in comparisons, and the handler keeps it
+        // alive. An instance of a class stands for itself, and the code above does not keep it alive.
         return ObserverToken(
             addUnownedObserver(forName: name, object: identity) { notification in
                 withExtendedLifetime(identity) { handler(notification) }

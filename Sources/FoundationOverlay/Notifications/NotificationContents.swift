@@ -3,15 +3,15 @@ internal import Notifications
 
 /// The object and the facts of a notification, in Foundation's types.
 ///
-/// `@unchecked Sendable`: the properties are constant. The values that they refer to belong to the poster, which sends them to the
-/// observers' threads as with Foundation: neither the compiler nor this type knows if they are `Sendable`.
+/// `@unchecked Sendable`: the properties are constant. The poster is responsible for the values that they hold. As with Foundation,
+/// these values reach the observers' threads, and neither the compiler nor this type knows if they are `Sendable`.
 final class NotificationContents: @unchecked Sendable {
     let object: Any?
     let userInfo: [AnyHashable: Any]?
 
-    /// The identity by which the object is compared.
+    /// The instance that stands for the object in comparisons.
     ///
-    /// If the object is a value, the notification keeps this identity alive, so that an equal value gets the same identity.
+    /// If the object is a value, the notification keeps this instance alive, so that an equal value gets the same instance.
     private let identity: (any AnyObject & Sendable)?
 
     init(object: Any?, userInfo: [AnyHashable: Any]?, identity: (any AnyObject & Sendable)?) {

@@ -57,6 +57,6 @@ extension NotificationQueue {
 }
 
 extension NotificationQueue.NotificationCoalescing {
-    /// The mask with which no notifications match.
+    /// The empty mask, with which no two notifications match.
     public static var none: NotificationQueue.NotificationCoalescing { [] }
 }

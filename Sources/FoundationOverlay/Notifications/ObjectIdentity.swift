@@ -2,19 +2,19 @@ internal import Foundation
 internal import RunLoops
 internal import Synchronization
 
-/// Finds an object that stands for the object of a notification, which may be a value of any type.
+/// Finds the instance that stands for a notification's object in comparisons.
 ///
-/// Two objects of notifications are equal if the same object stands for both. An instance of a class stands for itself. Equal
-/// hashable values share one object for as long as a notification or an observation holds it. A value that is not hashable gets an
-/// object of its own, so it is equal to no value.
+/// The object of a notification can be a value of any type. Two objects are equal if the same instance stands for both. An instance
+/// of a class stands for itself. Equal hashable values share one instance for as long as a notification or an observation holds it.
+/// A value that is not hashable gets an instance of its own, so it is equal to no value.
 enum ObjectIdentity {
-    /// The objects that stand for the values in use, by value.
+    /// The instance that stands for each value in use, keyed by the value.
     private static let identities = Mutex<[ComparedValue: WeakReference]>([:])
 
-    /// Returns the object that stands for an object of a notification.
+    /// Returns the instance that stands for a notification's object in comparisons.
     ///
-    /// - Parameter object: An instance of a class or a value; nil for none.
-    /// - Returns: The object; nil for none. The caller must keep it alive for as long as its identity is compared.
+    /// - Parameter object: The object of a notification, an instance of a class or a value; nil for none.
+    /// - Returns: The instance; nil for none. The caller must keep it alive for as long as its identity is compared.
     static func of(_ object: Any?) -> (any AnyObject & Sendable)? {
         guard let object else { return nil }
         if type(of: object) is AnyClass { return instance(object) }
@@ -22,7 +22,7 @@ enum ObjectIdentity {
         return identity(of: ComparedValue(value: value))
     }
 
-    /// Returns the instance of a class as a reference.
+    /// Returns a reference to an instance of a class.
     ///
     /// This does not cast to `AnyObject`. Such a cast first looks for a boxed value, and that takes longer than the rest of a post.
     private static func instance(_ object: Any) -> any AnyObject & Sendable {
@@ -34,7 +34,7 @@ enum ObjectIdentity {
         }
     }
 
-    /// Returns the object that stands for a value, and for every equal value.
+    /// Returns the instance that stands for a value, and for every equal value.
     private static func identity(of value: ComparedValue) -> ValueIdentity {
         // The lock is held while the value's own code hashes and compares it, as with any dictionary that a lock guards.
         identities.withLock { identities in
@@ -49,8 +49,8 @@ enum ObjectIdentity {
     ///
     /// If an equal value has received a new `ValueIdentity` meanwhile, the entry stays.
     fileprivate static func forget(_ value: ComparedValue) {
-        // `living` keeps the object alive until the lock is free. It can be the last reference by then. Its release calls this
-        // method again, which acquires the lock, so the lock must not be held any longer.
+        // `living` keeps the equal value's `ValueIdentity` alive until the lock is free. By then, `living` can be the last
+        // reference. Its release calls this method again, which acquires the lock, so the lock must not be held at that time.
         let living = identities.withLock { identities in
             let living = identities[value]?.sendable
             if living == nil { identities[value] = nil }
@@ -67,9 +67,9 @@ private struct ComparedValue: Hashable, @unchecked Sendable {
     let value: AnyHashable
 }
 
-/// The object that stands for `value` and all values that are equal to it.
+/// The instance that stands for `value` and all values that are equal to it.
 ///
-/// If `value` is nil, the object stands for a single value that is not hashable.
+/// If `value` is nil, the instance stands for a single value that is not hashable.
 private final class ValueIdentity: Sendable {
     private let value: ComparedValue?
 

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Notifications
 
-/// The object that stands for an observation in Foundation's interface.
+/// The token for an observation, as `addObserver(forName:object:queue:using:)` returns it.
 ///
-/// Releasing it does not end the observation, which belongs to its center.
+/// Releasing the token does not end the observation: the center keeps the observation alive.
 ///
 /// `@unchecked Sendable`: `NSObject` is not `Sendable`, and has no state here; the properties are constant.
 final class ObserverToken: NSObject, @unchecked Sendable {

@@ -6,8 +6,8 @@ public import class RunLoops.Timer
 extension Timer {
     /// The date of the next fire.
     ///
-    /// A date keeps the instant to which it corresponded when it was set: setting the wall clock later moves neither the fire nor
-    /// this property, which returns exactly the date that was set. The dates of later fires are computed from that date.
+    /// A date that is set is converted to an instant at once. A later change of the wall clock moves neither the fire nor this
+    /// property, which returns exactly the date that was set. The dates of later fires are computed from that date.
     /// `Date.distantFuture` suspends the timer without invalidating it. Setting the date of an invalid timer does nothing.
     public var fireDate: Date {
         get {
@@ -27,8 +27,8 @@ extension Timer {
     /// Makes a timer that first fires at a date.
     ///
     /// - Parameters:
-    ///   - date: The date of the first fire, which keeps the instant to which it corresponds now. If the date has passed, the timer
-    ///     fires immediately; a timer that repeats keeps to its grid.
+    ///   - date: The date of the first fire, which is converted to an instant now. If the date has passed, the timer fires
+    ///     immediately; a timer that repeats then keeps to the grid of this date and the interval.
     ///   - interval: The seconds between fires, if it repeats. Zero or less means every 100 µs.
     ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.

@@ -7,7 +7,7 @@ extension Timer {
     /// The time between two fires in seconds; zero for a timer that does not repeat.
     public var timeInterval: TimeInterval { intervalDuration.interval }
 
-    /// The time in seconds by which the timer is allowed to fire after its date; zero at first.
+    /// The longest time, in seconds, by which the timer is allowed to fire after its date; initially zero.
     ///
     /// - Precondition: Not negative.
     public var tolerance: TimeInterval {

@@ -3,8 +3,10 @@ public import RunLoops
 
 public import class RunLoops.Timer
 
-/// Members of the timer without the parameters for diagnostics. They exist for references by labels, such as
-/// `Timer.scheduledTimer(withTimeInterval:repeats:block:)`. A call uses the members that record its file and line.
+/// Members of the timer without the parameters `fileID` and `line`.
+///
+/// They exist for references by labels, such as `Timer.scheduledTimer(withTimeInterval:repeats:block:)`. A call uses the members
+/// that record its file and line.
 extension Timer {
     /// Makes a timer that first fires one interval from now.
     ///

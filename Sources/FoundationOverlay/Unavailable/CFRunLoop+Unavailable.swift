@@ -1,39 +1,39 @@
 public import Foundation
 internal import RunLoops
 
-// Functions of Core Foundation that this package refuses; the message of each says what to write instead.
+// Functions of Core Foundation that this package refuses; the compiler's message for each says what to write instead.
 
-/// Refused: there is no `CFRunLoop`.
+/// Unavailable: this package has no `CFRunLoop`.
 ///
 /// - Returns: Nothing.
 @available(*, unavailable, message: "there is no CFRunLoop; use RunLoop.current")
 public func CFRunLoopGetCurrent() -> Never { misuse("CFRunLoopGetCurrent: unavailable") }
 
-/// Refused: there is no `CFRunLoop`.
+/// Unavailable: this package has no `CFRunLoop`.
 ///
 /// - Returns: Nothing.
 @available(*, unavailable, message: "there is no CFRunLoop; use RunLoop.main")
 public func CFRunLoopGetMain() -> Never { misuse("CFRunLoopGetMain: unavailable") }
 
-/// Refused: there is no `CFRunLoop`.
+/// Unavailable: this package has no `CFRunLoop`.
 @available(*, unavailable, message: "there is no CFRunLoop; use RunLoop.current.run(), which stop() ends")
 public func CFRunLoopRun() {}
 
-/// Refused: there is no `CFRunLoop`.
+/// Unavailable: this package has no `CFRunLoop`.
 ///
 /// - Parameter loop: A loop.
 @available(*, unavailable, message: "there is no CFRunLoop; use stop() of a RunLoop")
 public func CFRunLoopStop(_ loop: Any) {}
 
-/// Refused: there is no `CFRunLoop`.
+/// Unavailable: this package has no `CFRunLoop`.
 ///
 /// - Parameter loop: A loop.
 @available(*, unavailable, message: "there is no CFRunLoop; use wakeUp() of a RunLoop")
 public func CFRunLoopWakeUp(_ loop: Any) {}
 
-/// Refused: Swift on Linux has no selectors.
+/// Unavailable: Swift on Linux has no selectors.
 extension NSObject {
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameters:
     ///   - selector: A selector.
@@ -42,7 +42,7 @@ extension NSObject {
     @available(*, unavailable, message: "use RunLoop.current.perform(after:) with a closure")
     public func perform(_ selector: Any, with argument: Any?, afterDelay delay: TimeInterval) {}
 
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameters:
     ///   - selector: A selector.
@@ -51,7 +51,7 @@ extension NSObject {
     @available(*, unavailable, message: "use perform or performAndWait of RunLoop.main with a closure")
     public func performSelector(onMainThread selector: Any, with argument: Any?, waitUntilDone wait: Bool) {}
 
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameter target: The target.
     @available(

@@ -4,9 +4,10 @@ internal import RunLoops
 public import struct Notifications.Notification
 public import class Notifications.NotificationCenter
 
-/// Members of Foundation's that this package refuses; the message of each says what to write instead.
+/// Members of Foundation's notification center that this package refuses; the compiler's message for each says what to write
+/// instead.
 extension NotificationCenter {
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameters:
     ///   - observer: The observer.
@@ -20,7 +21,7 @@ extension NotificationCenter {
     )
     public func addObserver(_ observer: Any, selector: Any, name: Notification.Name?, object: Any?) {}
 
-    /// Refused: there is no Combine.
+    /// Unavailable: Linux has no Combine.
     ///
     /// - Parameters:
     ///   - name: The name.

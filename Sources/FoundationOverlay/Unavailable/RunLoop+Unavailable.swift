@@ -3,9 +3,9 @@ public import RunLoops
 
 public import class RunLoops.RunLoop
 
-/// Members of Foundation's that this package refuses; the message of each says what to write instead.
+/// Members of Foundation's run loop that this package refuses; the compiler's message for each says what to write instead.
 extension RunLoop {
-    /// Refused: a port of Foundation's works in Foundation's loop only.
+    /// Unavailable: a port of Foundation's works in Foundation's loop only.
     ///
     /// - Parameters:
     ///   - port: A port of Foundation's.
@@ -17,7 +17,7 @@ extension RunLoop {
     )
     public func add(_ port: Foundation.Port, forMode mode: Mode) {}
 
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameters:
     ///   - selector: A selector.
@@ -28,7 +28,7 @@ extension RunLoop {
     @available(*, unavailable, message: "use perform(inModes:block:), which takes a closure")
     public func perform(_ selector: Any, target: Any, argument: Any?, order: Int, modes: [Mode]) {}
 
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameters:
     ///   - selector: A selector.
@@ -40,7 +40,7 @@ extension RunLoop {
     )
     public func cancelPerform(_ selector: Any, target: Any, argument: Any?) {}
 
-    /// Refused: there is no `CFRunLoop`.
+    /// Unavailable: this package has no `CFRunLoop`.
     ///
     /// - Returns: Nothing.
     @available(
@@ -48,7 +48,7 @@ extension RunLoop {
     )
     public func getCFRunLoop() -> Never { misuse("RunLoop.getCFRunLoop: unavailable") }
 
-    /// Refused: a timer of Foundation's fires in Foundation's loop only.
+    /// Unavailable: a timer of Foundation's fires in Foundation's loop only.
     ///
     /// - Parameters:
     ///   - timer: A timer of Foundation's.

@@ -3,9 +3,9 @@ public import RunLoops
 
 public import class RunLoops.RunLoop
 
-/// Members that would put an input of Foundation's into a loop of this package, which cannot serve it.
+/// Members of Foundation's streams that this package refuses, because a loop of this package cannot serve such a stream.
 extension Stream {
-    /// Refused: Foundation's streams work in Foundation's loop only.
+    /// Unavailable: Foundation's streams work in Foundation's loop only.
     ///
     /// - Parameters:
     ///   - loop: A loop.
@@ -17,7 +17,7 @@ extension Stream {
     )
     public func schedule(in loop: RunLoop, forMode mode: RunLoop.Mode) {}
 
-    /// Refused: Foundation's streams work in Foundation's loop only.
+    /// Unavailable: Foundation's streams work in Foundation's loop only.
     ///
     /// - Parameters:
     ///   - loop: A loop.

@@ -4,9 +4,9 @@ public import RunLoops
 public import class RunLoops.RunLoop
 public import class RunLoops.Timer
 
-/// Members of Foundation's that this package refuses; the message of each says what to write instead.
+/// Members of Foundation's timer that this package refuses; the compiler's message for each says what to write instead.
 extension Timer {
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameters:
     ///   - timeInterval: The interval.
@@ -25,7 +25,7 @@ extension Timer {
         timeInterval: TimeInterval, target: Any, selector: Any, userInfo: Any?, repeats: Bool
     ) -> Timer { misuse("Timer.scheduledTimer: unavailable") }
 
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameters:
     ///   - timeInterval: The interval.
@@ -41,7 +41,7 @@ extension Timer {
         timeInterval: TimeInterval, target: Any, selector: Any, userInfo: Any?, repeats: Bool
     ) { misuse("Timer.init: unavailable") }
 
-    /// Refused: Swift on Linux has no selectors.
+    /// Unavailable: Swift on Linux has no selectors.
     ///
     /// - Parameters:
     ///   - date: The date of the first fire.
@@ -58,11 +58,11 @@ extension Timer {
         fireAt date: Date, interval: TimeInterval, target: Any, selector: Any, userInfo: Any?, repeats: Bool
     ) { misuse("Timer.init: unavailable") }
 
-    /// Refused: a timer's closure captures the values that it needs.
+    /// Unavailable: a timer's closure captures the values that it needs.
     @available(*, unavailable, message: "capture in the timer's closure what it needs")
     public var userInfo: Any? { nil }
 
-    /// Refused: there is no Combine.
+    /// Unavailable: Linux has no Combine.
     ///
     /// - Parameters:
     ///   - interval: The interval.

@@ -21,7 +21,7 @@ enum ProcessFile {
         var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
-            // Safe: the kernel writes into our own bytes.
+            // Safe: the kernel writes into `buffer`, and at most its size.
             let count = unsafe read(file.descriptor, &buffer, buffer.count)
             if count < 0 && errno == EINTR { continue }
             if count <= 0 { break }

@@ -4,7 +4,7 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread.
 package struct UnownedObservation: Sendable {
-    /// The observation, which the center owns.
+    /// A weak reference to the observation; the center owns the observation.
     private let observation: WeakReference
     private let forget: @Sendable () -> Void
 

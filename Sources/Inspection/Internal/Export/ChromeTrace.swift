@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A recording as the JSON of Chrome's trace viewer.
+/// A recording, converted to the JSON that Chrome's trace viewer reads.
 struct ChromeTrace {
     let text: String
 
@@ -71,7 +71,7 @@ struct ChromeTrace {
             arguments(item, &json)
         }
         guard let flow = item.flow else { return }
-        // An arrow from the posting of a message to its handler.
+        // The item belongs to an arrow, which leads from the posting of a message to its handler.
         let isPost = item.event.kind.isInstant
         json.newLine()
         json.object { json in

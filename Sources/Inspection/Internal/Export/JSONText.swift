@@ -1,4 +1,4 @@
-/// JSON text that is written from beginning to end.
+/// A builder of JSON text, to which the parts are appended in order.
 struct JSONText {
     private(set) var text = ""
     private var needsComma = false
@@ -28,7 +28,7 @@ struct JSONText {
             switch scalar {
             case "\"": text += "\\\""
             case "\\": text += "\\\\"
-            // With this escape, the text can be embedded in a `<script>` element of a page.
+            // Without this escape, a string with `</script>` would end the `<script>` element in which the text is embedded.
             case "<": text += "\\u003c"
             case _ where scalar.value < 0x20 || scalar.value == 0x2028 || scalar.value == 0x2029:
                 let digits = String(scalar.value, radix: 16)
@@ -44,7 +44,7 @@ struct JSONText {
         text += String(value)
     }
 
-    /// Writes nanoseconds as microseconds with three decimals.
+    /// Appends a number of nanoseconds, as microseconds with three decimals.
     mutating func microseconds(_ nanoseconds: Int64) {
         separate()
         let magnitude = nanoseconds.magnitude

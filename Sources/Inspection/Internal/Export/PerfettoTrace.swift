@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A recording as Perfetto's track events.
+/// A recording, converted to the track events that Perfetto reads.
 ///
 /// The field numbers are those of `perfetto/trace/trace_packet.proto` and of the files next to it.
 struct PerfettoTrace {
@@ -31,7 +31,7 @@ struct PerfettoTrace {
         static let instant: UInt64 = 3
     }
 
-    /// The ID of the packet sequence; there is only one, because all packets come from one writer.
+    /// The ID of the packet sequence to which all packets belong, because they come from one writer.
     private static let sequence: UInt64 = 1
 
     init(_ trace: Trace) {
@@ -56,7 +56,7 @@ struct PerfettoTrace {
     private mutating func describeProcess() {
         let source = source
         packet { packet in
-            // The flag says that the incremental state of the sequence begins with this packet.
+            // The flag tells Perfetto that the incremental state of the packet sequence begins with this packet.
             packet.number(Packet.sequenceFlags, 1)
             packet.message(Packet.trackDescriptor) { track in
                 track.number(1, 1)

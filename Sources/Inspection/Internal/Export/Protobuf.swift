@@ -1,4 +1,4 @@
-/// A protocol-buffers message that is being written.
+/// A builder of one message in the protocol-buffers encoding.
 struct Protobuf {
     private(set) var bytes: [UInt8] = []
 

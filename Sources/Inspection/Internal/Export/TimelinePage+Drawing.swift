@@ -10,7 +10,7 @@ extension TimelinePage {
         const view = { from: 0, to: data.length };
         let chosen = null, gutter = 150;
 
-        // The threads get their places, one below another. Each arrow gets the two items that it connects.
+        // Places the threads one below another, and finds the two items that each arrow connects.
         const flows = new Map();
         let height = axis;
         for (const thread of data.threads) {
@@ -110,8 +110,8 @@ extension TimelinePage {
               draw.fill();
               continue;
             }
-            // Of the slices that are not wider than a pixel, only the first in each pixel is painted. A slow slice is always
-            // painted.
+            // Of the slices that are at most a pixel wide, only the first in each pixel is painted, except that a slow slice is
+            // always painted.
             if (length <= 1 && drawnTo[item[DEPTH]] >= from + 0.5 && !isSlow(item)) continue;
             drawnTo[item[DEPTH]] = from + length;
             draw.fillRect(from, top, length, row - 2);

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A recording as an HTML page: a single file, which loads no other resources.
+/// A recording, converted to an HTML page: a single file, which loads no other resources.
 struct TimelinePage {
     let text: String
 
@@ -31,7 +31,7 @@ struct TimelinePage {
             """
     }
 
-    /// Returns the recording as JSON in which each text occurs only once.
+    /// Returns the recording as JSON in which each distinct string is written only once.
     private static func data(of trace: Trace) -> String {
         var texts = Texts()
         var json = JSONText()
@@ -69,10 +69,10 @@ struct TimelinePage {
         }
     }
 
-    /// Writes an item as an array: start, length, depth, kind, title, place, wait, flow, and then the particulars.
+    /// Writes an item as an array: start, length, depth, kind, title, place, wait, flow, and then any further values.
     ///
-    /// The length is -1 for an instant, the place is -1 if the item is not a handler, and the wait is -1 if there was none. The
-    /// flow is an empty string if no arrow belongs to the item.
+    /// The length is -1 for an instant. The place, the source location of a handler, is -1 if the item is not a handler. The wait
+    /// is -1 if there was none. The flow is an empty string if no arrow belongs to the item.
     private static func write(
         _ item: Trace.Item, _ begin: Int64, _ texts: inout Texts, _ json: inout JSONText
     ) {
@@ -98,9 +98,9 @@ struct TimelinePage {
         }
     }
 
-    /// The texts of a page, each of them once.
+    /// The distinct strings of a page.
     ///
-    /// The items refer to a text by its number.
+    /// The items refer to a string by its number.
     private struct Texts {
         private(set) var all: [String] = []
         private var numbers: [String: Int] = [:]

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A recording in the form from which all exports are made: each thread with its instants and its properly nested slices.
+/// A recording in the form from which all exports are made: for each thread, the instants and the properly nested slices.
 struct Trace {
     let process: Int32
     let program: String
@@ -20,7 +20,7 @@ struct Trace {
         fileprivate(set) var items: [Item]
     }
 
-    /// A slice, or an instant.
+    /// An event of a thread: a slice, which has a duration, or an instant, which has none.
     struct Item {
         let event: FlightRecorder.Event
         let start: Int64
@@ -29,11 +29,11 @@ struct Trace {
         /// An open slice ends at the time of the snapshot.
         let end: Int64?
         let isOpen: Bool
-        /// The number of slices around this item in its lane.
+        /// The number of slices in the lane that enclose this item.
         let depth: Int
         /// The number of the arrow from the posting of a message to its handler; nil unless the recording contains both.
         var flow: UInt64?
-        /// True for the posting of a message that was not handled yet, or whose handler was not recorded.
+        /// True if the item is the posting of a message whose handler is not in the recording.
         var isFlowOpen = false
     }
 
@@ -116,7 +116,7 @@ extension Trace.Lane {
 }
 
 extension FlightRecorder.Event.Kind {
-    /// True for an event that takes no time.
+    /// True if the event has no duration.
     var isInstant: Bool {
         switch self {
         case .handler, .stretch, .run, .sleep, .wait, .interval: false

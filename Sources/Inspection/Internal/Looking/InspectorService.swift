@@ -20,7 +20,7 @@ enum InspectorQuestion: UInt32, CaseIterable {
         }
     }
 
-    /// The format of the recording that is asked for; nil for the report.
+    /// The format of the recording that the question asks for; nil if it asks for the report.
     var format: TraceFormat? {
         switch self {
         case .report: nil
@@ -45,7 +45,8 @@ struct InspectorService: Sendable {
             let file = try file(for: id)
             try? message.reply(id: id, descriptors: [file.descriptor])
         } catch {
-            // Errors of sending either reply are ignored: if the other process has ended, no process needs the answer.
+            // Errors in sending this reply or the one above are ignored: if the other process has ended, no process needs the
+            // answer.
             try? message.reply(Array("\(error)".utf8))
         }
     }

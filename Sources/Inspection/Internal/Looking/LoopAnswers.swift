@@ -7,7 +7,7 @@ struct LoopAnswers {
     private final class Collection: Sendable {
         struct Contents {
             var answers: [Int: LoopDetails] = [:]
-            /// The number of loops that have neither answered nor ended.
+            /// The number of asked loops that have neither answered nor ended.
             var missing: Int
         }
 
@@ -28,7 +28,7 @@ struct LoopAnswers {
 
     private let answers: [Int: LoopDetails]
 
-    /// Asks loops, and waits for their answers.
+    /// Asks loops for their details, and waits until all have answered or the deadline has passed.
     ///
     /// The calling thread's own loop is not asked, because it cannot answer while this call waits; its details are read directly.
     init(_ loops: [RunLoop], before deadline: ContinuousClock.Instant) {

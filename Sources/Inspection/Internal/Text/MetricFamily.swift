@@ -1,4 +1,4 @@
-/// The samples of one metric.
+/// One metric, with its samples.
 package struct MetricFamily: Sendable {
     package enum Kind: Sendable {
         case counter
@@ -27,12 +27,14 @@ package struct MetricFamily: Sendable {
     package let name: String
     let help: String
     package let kind: Kind
-    /// The samples; the values of samples with the same labels are added up.
+    /// The samples.
+    ///
+    /// An export adds up the values of the samples that have the same labels.
     package let samples: [Sample]
 }
 
 extension MetricFamily {
-    /// The sums of the samples with the same labels, in the order in which the labels first occur.
+    /// For each distinct list of labels, the sum of its samples' values, in the order in which the lists first occur.
     package var sums: [(labels: [Label], value: Int64)] {
         var sums: [[Label]: Int64] = [:]
         var order: [[Label]] = []

@@ -1,4 +1,4 @@
-/// A page of text that is being written, in lines of limited width.
+/// A builder of a page of text whose lines have a limited width.
 struct TextPage {
     let width: Int
     private(set) var text = ""

@@ -3,12 +3,14 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// Reads the records of all threads, for a removal or for a writer of an ``ObserverMap``.
+/// Functions that read the records of all threads.
+///
+/// The removal of an observation and the writers of an ``ObserverMap`` use them.
 extension CallRecord {
-    /// True if any thread is calling an observation.
+    /// True if any thread is calling the handler of an observation.
     ///
     /// Call this after marking the observation as removed. If the result is false, no thread will call the observation after this,
-    /// because every thread that is about to call it sees the mark.
+    /// because every thread that is about to call the observation sees the mark.
     static func isCalledByAnyThread(_ observation: Observation) -> Bool {
         runloops_heavy_fence()
         let wanted = UInt(bitPattern: ObjectIdentifier(observation))
@@ -22,9 +24,9 @@ extension CallRecord {
         return false
     }
 
-    /// Waits until every look-up that is running now has ended.
+    /// Waits until every look-up in an ``ObserverMap`` that is running now has ended.
     ///
-    /// Call this after replacing a value that look-ups read. When this returns, no thread reads the old value.
+    /// A writer calls this after it has replaced a value that look-ups read. When this returns, no thread reads the old value.
     static func waitForReaders() {
         runloops_heavy_fence()
         var next = newest
@@ -39,7 +41,7 @@ extension CallRecord {
         if seen & 1 == 0 { return }
         var attempts = 0
         // `usleep` is a cancellation point. If cancellation stayed enabled, a cancelled thread would end here, in the middle of a
-        // removal that other threads can be waiting for.
+        // removal whose end other threads may be waiting for.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
         // A look-up takes a few nanoseconds, unless its thread was preempted. If the calling thread is a real-time thread that has
@@ -51,7 +53,7 @@ extension CallRecord {
         }
     }
 
-    /// The newest record that satisfies a condition.
+    /// Returns the newest record that satisfies a condition; nil if there is none.
     static func first(where isWanted: (CallRecord) -> Bool) -> CallRecord? {
         var next = newest
         while let record = next {

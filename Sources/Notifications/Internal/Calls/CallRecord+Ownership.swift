@@ -3,15 +3,15 @@ internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
-/// The list of all records, and the ownership of each record.
+/// The list of all records, and the methods by which threads take records and give them back.
 ///
 /// A record belongs to a thread from the thread's first post to the thread's end. In a forked child, the records of the threads
 /// that exist only in the parent become free.
 extension CallRecord {
-    /// The address of the newest record, or 0.
+    /// The address of the record that was made last; 0 if there is none.
     private static let newestAddress = Atomic<UInt>(0)
 
-    /// The record that was made last.
+    /// The record that was made last, from which `older` leads to all others.
     static var newest: CallRecord? {
         // Safe: the address is that of a record.
         unsafe UnsafeMutablePointer(bitPattern: newestAddress.load(ordering: .acquiring)).map {
@@ -22,6 +22,8 @@ extension CallRecord {
     // MARK: - Taking a record
 
     /// Takes a free record for the calling thread, or makes one if none is free.
+    ///
+    /// `outer` is the thread's full record, if the thread's calls nest too deeply for it, and nil for the thread's first record.
     @inline(never)
     static func take(outer: CallRecord?) -> CallRecord {
         let record = takeFree() ?? make()
@@ -61,12 +63,12 @@ extension CallRecord {
 
     // MARK: - Giving a record back
 
-    /// Makes the record free for another thread.
+    /// Marks the record as free, so that another thread can take it.
     func giveBack() {
         unsafe storage.pointee.isTaken.store(false, ordering: .releasing)
     }
 
-    /// Withdraws all calls and look-ups of a thread that has ended, and makes the record free for another thread.
+    /// Removes from the record the calls and the look-up of a thread that no longer exists, and marks the record as free.
     private func reset() {
         unsafe storage.pointee.depth = 0
         // This is a `while` loop, not a `for` loop over a range. In an unoptimized build, a `for` loop can make the runtime look up
@@ -83,8 +85,7 @@ extension CallRecord {
 
     /// Gives back all records of the calling thread, which is ending.
     ///
-    /// If a handler has ended the thread, the call of that handler never returns. So every wait for the end of that call is
-    /// completed here.
+    /// If a handler has ended the thread, the call of that handler never returns. So the waits for the end of that call end here.
     private static func threadEnds() {
         // Safe: the published observations are alive, because the stack frames that call them hold references to them and were
         // never unwound.
@@ -92,7 +93,7 @@ extension CallRecord {
             unsafe Unmanaged<Observation>.fromOpaque($0).takeUnretainedValue()
         }
         var next = ofThisThread
-        // If an object that is released below posts, that post takes another record.
+        // An object that is released below can post a notification. Because of this store, that post takes another record.
         runloops_thread_set_calls(nil)
         while let record = next {
             next = unsafe record.storage.pointee.outer
@@ -101,7 +102,7 @@ extension CallRecord {
         for observation in calls { observation.callHasEnded() }
     }
 
-    /// The key whose destructor gives back the records of an ending thread.
+    /// The key of a thread-specific value, whose destructor gives back the records of an ending thread.
     ///
     /// If another destructor runs later and posts, the thread takes a record again. If that happens in the last round of
     /// destructors, that record stays taken and is lost.
@@ -117,7 +118,10 @@ extension CallRecord {
 
     // MARK: - Forked children
 
-    /// The result of registering the handler that runs first in a forked child; evaluated once.
+    /// The result of `pthread_atfork`, which registers a handler that runs at the beginning of a forked child and frees records
+    /// there.
+    ///
+    /// The handler is registered once, when this constant is first read.
     private static let atFork = {
         // The list is initialized before the handler is registered. Otherwise a child could wait forever for a thread that was
         // initializing the list and that exists only in the parent.
@@ -125,7 +129,7 @@ extension CallRecord {
         return pthread_atfork(nil, nil) { forgetOtherThreads() }
     }()
 
-    /// Withdraws, in a forked child, all calls and look-ups of the parent's other threads.
+    /// Frees, in a forked child, the records of the parent's other threads, which do not exist in the child.
     ///
     /// This allocates and frees nothing, because other threads of the parent may have been allocating at the fork.
     private static func forgetOtherThreads() {

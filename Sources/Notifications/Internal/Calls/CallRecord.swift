@@ -2,15 +2,15 @@ internal import CThreads
 internal import RunLoops
 internal import Synchronization
 
-/// The observations that a thread is calling, published for the threads that remove them.
+/// The observations whose handlers one thread is calling, published for the threads that remove observations.
 ///
-/// A post needs two plain stores for each call, and no atomic exchange. The post publishes the observation, checks that the
-/// observation was not removed, calls the handler, clears the slot and checks again. A removal does the expensive part: it marks
-/// the observation, makes every thread pass a fence, and reads all records. Either the removal sees the published call, or the call
-/// sees the mark.
+/// For each call, a post makes two plain stores, and no atomic exchange. It publishes the observation in a slot of its thread's
+/// record, checks that the observation was not removed, calls the handler, clears the slot and checks again. A removal does the
+/// expensive part: it marks the observation, makes every thread pass a fence, and reads all records. Either the removal sees the
+/// published call, or the call sees the mark.
 ///
-/// A record also shows whether its thread is reading an ``ObserverMap``, so that a writer knows when memory that it has
-/// replaced can be freed.
+/// A record also shows whether its thread is reading an ``ObserverMap``, so that a writer of the map knows when it can free the
+/// memory that it has replaced.
 ///
 /// Records pass from thread to thread and are never freed, so they can be read at any time. Apart from deeply nested calls, the
 /// number of records is the largest number of threads that have ever been posting at the same time.
@@ -30,7 +30,7 @@ struct CallRecord {
 
     /// The memory of a record, which shares its cache lines with nothing else.
     struct Storage: ~Copyable {
-        /// The observations that are being called, outermost first; 0 in an empty slot.
+        /// The addresses of the observations that are being called, outermost first; 0 in an empty slot.
         ///
         /// This must be the first property, so that it has the record's address: ``withSlot(_:)`` counts the slots from that
         /// address.
@@ -44,7 +44,7 @@ struct CallRecord {
         var depth = 0
         /// The full record that the thread used before this one; only the record's thread reads and writes it.
         var outer: CallRecord?
-        /// The record that was made before this one; never changed.
+        /// The record that was made before this one, next in the list of all records; never changed.
         let older: CallRecord?
 
         init(older: CallRecord?) { self.older = older }
@@ -65,7 +65,7 @@ struct CallRecord {
         unsafe runloops_thread_calls().map { unsafe CallRecord($0.assumingMemoryBound(to: Storage.self)) }
     }
 
-    /// Calls the body with a slot, in which the body can publish one call at a time.
+    /// Calls the body with a free slot of the record, in which the body can publish one call at a time.
     @inline(__always)
     func withSlot<Result>(_ body: (borrowing Slot) -> Result) -> Result {
         let depth = unsafe storage.pointee.depth
@@ -87,9 +87,9 @@ struct CallRecord {
         return inner.withSlot(body)
     }
 
-    /// Reads a value that other threads can replace at any time.
+    /// Calls a closure that reads a value that other threads can replace at any time.
     ///
-    /// Memory that is replaced meanwhile stays valid until the body returns.
+    /// A writer that replaces the value meanwhile does not free the old value until the closure returns.
     ///
     /// - Parameter body: A short closure, which calls no code of the user and takes no lock.
     /// - Returns: The result of the body.
@@ -107,7 +107,7 @@ struct CallRecord {
         callsOfThisThread.contains(UInt(bitPattern: ObjectIdentifier(observation)))
     }
 
-    /// The observations that are being called on the calling thread.
+    /// The addresses of the observations whose handlers are being called on the calling thread.
     static var callsOfThisThread: [UInt] {
         var calls: [UInt] = []
         var next = ofThisThread
@@ -125,7 +125,7 @@ struct CallRecord {
 }
 
 extension CallRecord {
-    /// A slot of a record, for one call at a time.
+    /// A slot of a record, which publishes one call at a time.
     ///
     /// `@safe`: the pointer refers to a part of a record, and records are never freed.
     @safe
@@ -134,7 +134,7 @@ extension CallRecord {
 
         fileprivate init(_ call: UnsafePointer<Atomic<UInt>>) { unsafe self.call = call }
 
-        /// Publishes a call that is about to begin.
+        /// Publishes that a call of an observation is about to begin.
         ///
         /// The caller must check afterwards that the observation was not removed.
         @inline(__always)
@@ -143,7 +143,7 @@ extension CallRecord {
             runloops_light_fence()
         }
 
-        /// Withdraws a call that has ended or did not begin.
+        /// Clears the slot, because the call has ended or did not begin.
         ///
         /// The caller must check afterwards whether the observation was removed.
         @inline(__always)

@@ -1,9 +1,9 @@
-/// An observer on a loop, as seen by the observation that passes notifications to it.
+/// The interface of an observer on a loop to the observation that passes notifications to it.
 protocol DeliveryTarget: AnyObject, Sendable {
-    /// The observation that is called on the loop's thread.
+    /// The observation whose handler is called on the loop's thread.
     var observation: Observation { get }
 
-    /// The numbers of notifications that were delivered, dropped and left undelivered.
+    /// The numbers of this observer's notifications that were delivered, dropped and left undelivered.
     var counts: NotificationRedirector.Counts { get }
 
     /// Ends the observation on the loop, and discards the notifications that wait for it.

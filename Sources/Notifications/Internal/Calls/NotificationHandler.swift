@@ -1,7 +1,7 @@
 /// The handler of an observation of notifications.
 ///
-/// The closure is a constant property of an object, because such a closure is called without being retained. The class is not
-/// generic, because a closure in an object of a generic class is called through a second closure.
+/// The handler is a class with a constant property, because Swift calls the closure in such a property without retaining it. The
+/// class is not generic, because Swift calls a closure in an object of a generic class through a second closure.
 final class NotificationHandler {
     let body: (Notification) -> Void
     init(_ body: @escaping (Notification) -> Void) { self.body = body }

@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// The removal of an observation.
 ///
-/// A removed observation settles when its last call has returned.
+/// A removed observation settles when its last call has returned: its handler is released, and the closures that wait for its end
+/// are called.
 extension Observation {
     @inline(__always)
     final var state: ObservationState { ObservationState(rawValue: stateBits.load(ordering: .acquiring)) }
@@ -22,15 +23,15 @@ extension Observation {
         return true
     }
 
-    /// Settles the observation if it was removed.
+    /// Settles the observation if it was removed and no other call of it is running.
     ///
-    /// This runs after a call has withdrawn itself from its slot.
+    /// A thread calls this after its call of the observation has cleared its slot.
     @inline(__always)
     final func callHasEnded() {
         if isRemoved { settle() }
     }
 
-    /// Adds a bit to the state.
+    /// Adds a bit to the observation's state.
     ///
     /// - Returns: True if the bit was not set before.
     private func add(_ bit: ObservationState) -> Bool {
@@ -38,17 +39,19 @@ extension Observation {
         return !ObservationState(rawValue: before).contains(bit)
     }
 
-    /// Finishes the observation if no call of it is running.
+    /// Settles the observation if no call of it is running.
     ///
     /// This is called by the removal, and at the end of every call that finds that the observation was removed. The last of these
-    /// callers sees that no call is running, and finishes the observation.
+    /// callers sees that no call is running, and settles the observation.
     @inline(never)
     private func settle() {
         if state.contains(.settled) || CallRecord.isCalledByAnyThread(self) { return }
         if add(.settled) { finish() }
     }
 
-    /// Releases the handler and calls the waiters, once, after the last call has returned.
+    /// Releases the handler and calls the waiters.
+    ///
+    /// This happens once, after the last call of the handler has returned.
     private func finish() {
         let waiters = end.withLock { end in
             end.hasCome = true
@@ -61,7 +64,7 @@ extension Observation {
         for waiter in waiters { waiter() }
     }
 
-    /// Calls `waiter` when no call is running, perhaps before this returns.
+    /// Calls `waiter` when no call of the handler is running, perhaps before this returns.
     ///
     /// Call this after ``remove()``.
     final func whenFinished(_ waiter: @escaping @Sendable () -> Void) {
@@ -74,6 +77,6 @@ extension Observation {
         if hasCome { waiter() } else if isRemoved { settle() }
     }
 
-    /// The number of unfinished waits for the end of the last call.
+    /// The number of unfinished waits for the last call of the handler to return.
     final var waiterCount: Int { end.withLock { $0.waiters.count } }
 }

@@ -1,9 +1,9 @@
 internal import RunLoops
 internal import Synchronization
 
-/// One registration of an observer.
+/// One registration of an observer, with its handler.
 ///
-/// The class does not know the type of the notifications or messages that are observed; its callers know the type.
+/// The class does not know if the handler takes notifications or a type of messages; its callers know.
 ///
 /// `@safe` and `@unchecked Sendable`: every stored property is `Sendable` except `handler`, whose comment explains why it is safe.
 @safe
@@ -23,10 +23,12 @@ class Observation: @unchecked Sendable {
     /// The sender whose notifications are observed; nil if notifications with any sender, or without one, are observed.
     let sender: ObjectIdentifier?
 
-    /// The object behind ``sender``, whose identity is meaningful only while the object is alive.
+    /// The object whose identity ``sender`` is.
+    ///
+    /// The identity is meaningful only while the object is alive.
     private let object: WeakReference?
 
-    /// The waits for the end of the last call.
+    /// The closures to call when the last call of the handler has returned.
     let end = ForkSafe(End())
 
     struct End {
@@ -34,7 +36,7 @@ class Observation: @unchecked Sendable {
         var waiters: [@Sendable () -> Void] = []
     }
 
-    /// If this observation passes its notifications to an observer on a loop, that observer; otherwise nil.
+    /// The observer on a loop to which this observation passes its notifications; nil if it calls the user's handler itself.
     let target: (any DeliveryTarget)?
 
     init(
@@ -50,12 +52,12 @@ class Observation: @unchecked Sendable {
 
     deinit { if !state.contains(.settled) { unsafe handler.release() } }
 
-    /// True if notifications of this sender are observed.
+    /// True if this observation observes the notifications of a sender.
     @inline(__always)
     final func matches(_ other: ObjectIdentifier?) -> Bool {
         guard let sender else { return true }
-        // An equal identity is not enough, because another object can have the same address by now. So the weak reference is then
-        // read, too.
+        // An equal identity is not enough, because the observed object may have been destroyed, and another may have its address
+        // now. So the weak reference is read, too.
         return sender == other && object?.isAlive ?? false
     }
 
@@ -83,13 +85,13 @@ class Observation: @unchecked Sendable {
         call(in: slot) { (handler: MessageHandler<Message>) in handler.body(message) }
     }
 
-    /// Calls the body with the handler, unless the observation was removed.
+    /// Calls the body with the observation's handler, unless the observation was removed.
     @inline(__always)
     private func call<Handler: AnyObject>(in slot: borrowing CallRecord.Slot, _ body: (Handler) -> Void) {
         if isRemoved { return }
         slot.publish(self)
-        // The state is loaded again, because a removal between the first load and the store to the slot does not see the call,
-        // and so does not wait for it.
+        // The state is loaded again. A removal between the first load and the store to the slot does not see the call, and so does
+        // not wait for it.
         if !isRemoved {
             // Safe: each kind of observation is called with its own kind of handler only.
             unsafe handler._withUnsafeGuaranteedRef { body(unsafe unsafeDowncast($0, to: Handler.self)) }

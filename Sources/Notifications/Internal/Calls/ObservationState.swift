@@ -9,8 +9,8 @@
 struct ObservationState: OptionSet, Sendable {
     let rawValue: UInt8
 
-    /// No new call starts.
+    /// The observation was removed: no new call of it starts.
     static var removed: ObservationState { ObservationState(rawValue: 1) }
-    /// No call is running, and no thread uses the handler.
+    /// The last call has returned: no thread uses the handler.
     static var settled: ObservationState { ObservationState(rawValue: 2) }
 }

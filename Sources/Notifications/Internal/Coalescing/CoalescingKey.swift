@@ -1,9 +1,9 @@
 /// The rule that decides which notifications match under a mask.
 extension NotificationQueue.NotificationCoalescing {
-    /// The position of the mask among the three masks that compare the name, the sender, or both; nil for an empty mask.
+    /// The index of the mask: 0 if it compares the name, 1 for the sender, 2 for both; nil for an empty mask.
     var index: Int? { rawValue & 3 == 0 ? nil : Int(rawValue & 3) - 1 }
 
-    /// Makes the mask at a position.
+    /// Makes the mask that has an index.
     init(index: Int) { self.init(rawValue: UInt(index) + 1) }
 
     @inline(__always)
@@ -17,7 +17,7 @@ extension NotificationQueue.NotificationCoalescing {
         (!comparesName || notification.name == name) && (!comparesSender || notification.sender == sender)
     }
 
-    /// A hash that is the same for all notifications that match each other.
+    /// Returns a hash that is the same for all notifications that match each other under this mask.
     @inline(__always)
     func hash(_ notification: Notification) -> UInt32 {
         var hash: UInt = 0
@@ -29,14 +29,14 @@ extension NotificationQueue.NotificationCoalescing {
         return UInt32(truncatingIfNeeded: (hash &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
-    /// The part of a notification that the mask compares.
+    /// Returns the properties of a notification that this mask compares.
     func key(_ notification: Notification) -> CoalescingKey {
         CoalescingKey(
             name: comparesName ? notification.name : nil, sender: comparesSender ? notification.sender : nil)
     }
 }
 
-/// The part of a notification that a mask compares; two notifications match if their keys are equal.
+/// The properties of a notification that a mask compares; two notifications match if their keys are equal.
 struct CoalescingKey: Hashable {
     let name: Notification.Name?
     let sender: ObjectIdentifier?

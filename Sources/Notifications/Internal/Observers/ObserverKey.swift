@@ -1,4 +1,4 @@
-/// A key under which observations are registered.
+/// A key under which a map registers observations: a name, a mark for every name, or a type of messages.
 protocol ObserverKey: Hashable, Sendable {
     /// A hash that is cheap to read, because every post needs it.
     var shardHash: Int { get }
@@ -19,7 +19,7 @@ extension ObjectIdentifier: ObserverKey {
 
 extension Notification.Name: ObserverKey {}
 
-/// The only key in the map for observations of every name.
+/// The only key in the map that holds the observations of every name.
 struct EveryName: ObserverKey {
     var shardHash: Int { 0 }
 }

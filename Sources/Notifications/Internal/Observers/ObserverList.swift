@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The observations of one key, in order of registration.
+/// The observations that are registered under one key, in order of registration.
 ///
 /// The list grows in place while posts iterate over it; a post reads only the elements that were there when the post began. A
 /// removed observation stays in the list, and posts skip it, until the list is replaced.
@@ -8,7 +8,8 @@ internal import Synchronization
 /// References to the list are counted by hand. A post must call ``retain()`` inside ``CallRecord/lookUp(_:)``. If the compiler
 /// inserted the retain instead, it would be free to move the retain out of the look-up.
 ///
-/// > Thread safety: reading, ``retain()`` and ``release()`` from any thread; the rest under the lock of the list's shard.
+/// > Thread safety: reading, ``retain()`` and ``release()`` from any thread; the rest under the lock of the `ObserverMap.Shard`
+/// > that has the list.
 ///
 /// `@safe`: the pointer refers to a list that lives as long as there is a reference.
 @safe
@@ -19,7 +20,9 @@ struct ObserverList {
     @safe
     private struct Storage: ~Copyable {
         let references = Atomic<Int>(1)
-        /// The number of elements that may be read; each element is initialized before it is counted, and never changes.
+        /// The number of elements that may be read.
+        ///
+        /// Each element is initialized before it is counted, and never changes.
         let count = Atomic<Int>(0)
         let capacity: Int
         let elements: UnsafeMutablePointer<Unmanaged<Observation>>
@@ -81,7 +84,7 @@ struct ObserverList {
     @inline(__always)
     var count: Int { unsafe storage.pointee.count.load(ordering: .acquiring) }
 
-    /// One of the first ``count`` observations, which the list retains.
+    /// The observation at an index less than ``count``; the list retains it.
     @inline(__always)
     subscript(index: Int) -> Unmanaged<Observation> { unsafe storage.pointee.elements[index] }
 
@@ -98,7 +101,7 @@ struct ObserverList {
         return true
     }
 
-    /// Counts one more removed observation.
+    /// Counts one more observation in the list as removed.
     ///
     /// - Returns: True if at least half of the observations were removed, so that the list should be replaced.
     func noteRemoval() -> Bool {
@@ -106,7 +109,7 @@ struct ObserverList {
         return removed * 2 >= count
     }
 
-    /// Returns a new list of the observations that were not removed, with room for the same number of further observations.
+    /// Returns a new list of the observations that were not removed, with room for as many again.
     func compacted() -> ObserverList {
         var kept: [Observation] = []
         for index in 0..<count {

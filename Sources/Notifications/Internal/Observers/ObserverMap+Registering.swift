@@ -1,9 +1,11 @@
 internal import CThreads
 internal import Synchronization
 
-/// Changes to an ``ObserverMap``; a list or table that cannot be changed in place is replaced by a copy.
+/// Methods that change an ``ObserverMap``.
+///
+/// A list or table that cannot be changed in place is replaced by a copy.
 extension ObserverMap {
-    /// Registers an observation after all existing observations.
+    /// Makes an observation, and registers it under a key, after all existing observations.
     func add<Added: Observation>(for key: Key, _ make: (_ sequence: UInt64) -> Added) -> Added {
         change(key) { table, replaced in
             let observation = make(nextSequence())
@@ -48,8 +50,8 @@ extension ObserverMap {
 
     /// Changes the table of a key's shard under the shard's lock.
     ///
-    /// Lists and tables that were replaced can hold the last reference to an object of the user, so they are released only
-    /// after the lock has been unlocked.
+    /// A list or table that was replaced can hold the last reference to an object of the user. So it is released only after the
+    /// lock has been unlocked.
     private func change<Result>(
         _ key: Key,
         _ body: (_ table: inout ObserverTable<Key>?, _ replaced: inout Replaced) -> Result
@@ -80,12 +82,12 @@ extension ObserverMap {
         return body()
     }
 
-    /// The lists and the table that a change has replaced.
+    /// The lists and the table of a map that a change has replaced.
     private struct Replaced {
         var lists: [ObserverList] = []
         var table: ObserverTable<Key>?
 
-        /// Releases the lists and the table when no look-up can still be reading them.
+        /// Waits until no look-up can still be reading the lists and the table, then releases them.
         consuming func release() {
             if lists.isEmpty && table == nil { return }
             CallRecord.waitForReaders()

@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Synchronization
 
-/// A map from each key to the key's observations, which many threads can use at the same time through read-copy-update.
+/// A map from keys to observations, which many threads can use at the same time, by read-copy-update.
 ///
 /// The keys are spread over shards, so threads that add or remove observations rarely wait for each other. A post takes no lock: it
 /// looks up the key in a table that can change meanwhile, and takes one reference to the list that it finds. A list or table that
@@ -13,13 +13,15 @@ internal import Synchronization
 /// `@safe`: the map owns the shards from `init` to `deinit`. `@unchecked Sendable`: atomics and locks guard the shards.
 @safe
 final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
-    /// A part of the map, alone on a pair of cache lines, because processors fetch cache lines in pairs.
+    /// A part of the map, with a table of its own.
+    ///
+    /// A shard is alone on a pair of cache lines, because processors fetch cache lines in pairs.
     ///
     /// A thread that changes the table, or a list in it, holds the fork lock that belongs to the shard's address. So a forked child
     /// can add and remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on
     /// separate cache lines.
     struct Shard: ~Copyable {
-        /// The address of the table, which the shard retains; 0 if there is no table.
+        /// The address of the shard's table, which the shard retains; 0 if there is no table.
         let table = Atomic<UInt>(0)
         private let padding = InlineArray<15, UInt64>(repeating: 0)
 
@@ -51,9 +53,9 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         self.nextSequence = nextSequence
     }
 
-    /// Ends all observations.
+    /// Ends all observations in the map.
     ///
-    /// The center is being destroyed, so no thread posts to it.
+    /// The center that owns the map is being destroyed, so no thread posts to it.
     deinit {
         for index in 0...lastShard {
             guard let table = unsafe table(at: shards[index].table.exchange(0, ordering: .acquiring)) else {
@@ -77,13 +79,13 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         unsafe UnsafeRawPointer(bitPattern: address).map { unsafe Unmanaged.fromOpaque($0) }
     }
 
-    /// The shard of a key.
+    /// The shard to which a key belongs.
     @inline(__always)
     func shard(of key: Key) -> UnsafeMutablePointer<Shard> {
         unsafe shards + (Int(truncatingIfNeeded: key.spreadHash >> 48) & lastShard)
     }
 
-    /// The observations of a key at this moment.
+    /// Returns the observations that are registered under a key at this moment.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -105,14 +107,14 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         return Observers(list)
     }
 
-    /// The observations that a post calls.
+    /// The observations of one key that a post calls.
     ///
     /// If there are any, this value holds a reference to their list.
     struct Observers: ~Copyable {
         private let list: ObserverList?
         let count: Int
 
-        /// Takes over the caller's reference to the list.
+        /// Makes the value for a list, and takes over the caller's reference to the list.
         @inline(__always)
         fileprivate init(_ list: ObserverList?) {
             self.list = list
@@ -122,7 +124,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         @inline(__always)
         deinit { list?.release() }
 
-        /// One of the first ``count`` observations, which lives at least as long as this value.
+        /// The observation at an index less than ``count``; it lives at least as long as this value.
         @inline(__always)
         subscript(index: Int) -> Unmanaged<Observation> {
             guard let list else { preconditionFailure("there are no observations") }

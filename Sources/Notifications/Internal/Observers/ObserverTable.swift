@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A hash table from keys to lists of observations, which posts can read while it changes.
+/// A hash table from keys to lists of observations, which posts can read while another thread changes it.
 ///
 /// A bucket is filled once and keeps its key. Its list can be replaced or removed; a list that is removed leaves a mark in the
 /// bucket until the whole table is replaced.
@@ -12,7 +12,7 @@ internal import Synchronization
 @safe
 final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
     private let mask: Int
-    /// The addresses of the lists; 0 in a bucket that was never filled, 1 in a bucket whose list was removed.
+    /// For each bucket, the address of its list; 0 if the bucket was never filled, 1 if its list was removed.
     private let lists: UnsafeMutablePointer<Atomic<UInt>>
     private let keys: UnsafeMutablePointer<Key>
 
@@ -45,7 +45,7 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
         unsafe keys.deallocate()
     }
 
-    /// The list of a key, or nil if the key has none.
+    /// The list of observations of a key, or nil if the key has none.
     @inline(__always)
     func list(for key: Key) -> ObserverList? {
         let bucket = bucket(of: key)
@@ -70,7 +70,7 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
     /// True if one more key would fill more than three quarters of the buckets.
     var isFull: Bool { (filledCount + 1) * 4 > (mask + 1) * 3 }
 
-    /// Sets the list of a key.
+    /// Sets the list of observations of a key.
     ///
     /// The table takes over the caller's reference to the list.
     ///
@@ -121,6 +121,6 @@ final class ObserverTable<Key: ObserverKey>: @unchecked Sendable {
         }
     }
 
-    /// True if the table is much too large for the keys that have a list.
+    /// True if the table has at least 32 buckets, and fewer than an eighth of them have a list.
     var isSparse: Bool { mask >= 16 && count * 8 < mask }
 }

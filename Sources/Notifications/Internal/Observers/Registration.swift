@@ -15,7 +15,8 @@ struct Registration: Sendable {
         self.forget = forget
     }
 
-    /// If the observation passes its notifications to an observer on a loop, that observer; otherwise nil.
+    /// The observer on a loop to which the observation passes its notifications; nil if the observation calls the user's handler
+    /// itself.
     var target: (any DeliveryTarget)? { observation.target }
     var id: ObjectIdentifier { ObjectIdentifier(observation) }
     var sender: ObjectIdentifier? { observation.sender }
@@ -23,9 +24,9 @@ struct Registration: Sendable {
     /// True if a call of the handler is on the stack of the calling thread.
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
 
-    /// The targets for which a thread waits if it waits until no call of the handler is running.
+    /// The calls for whose end a thread waits when it waits until no call of the handler is running.
     ///
-    /// There is one target for the observation and, if it passes its notifications to an observer on a loop, another for that
+    /// There is one element for the observation and, if it passes its notifications to an observer on a loop, another for that
     /// observer.
     var calls: [WaitTarget] {
         [.call(of: observation)] + (target.map { [.call(of: $0.observation)] } ?? [])
@@ -34,14 +35,15 @@ struct Registration: Sendable {
     /// Ends the observation, and discards the notifications that wait for it on a loop.
     func remove() {
         end()
-        // The target is removed even if another thread has ended the observation first. It is possible that that thread has not
-        // reached the target yet, but after this has returned no call is allowed to start.
+        // The target is removed even if another thread has ended the observation first. That thread may not have reached the target
+        // yet, but after this method has returned, no call is allowed to start.
         target?.remove()
     }
 
     /// Ends the observation itself, so that posts no longer reach it, and removes it from its map.
     ///
-    /// This does not remove the observer on a loop, if there is one: the notifications that wait for it continue to wait.
+    /// If the observation passes its notifications to an observer on a loop, that observer stays, and its notifications continue to
+    /// wait.
     func end() {
         if observation.remove() { forget() }
     }

@@ -1,12 +1,12 @@
 internal import RunLoops
 
-/// The inner part of a notification queue, which chooses the notifications to post among several that match.
+/// The inner part of a ``NotificationQueue``, which holds the waiting notifications and merges those that match.
 ///
 /// > Thread safety: the loop's own thread only.
 final class CoalescingQueue {
-    /// The notifications that are posted at the end of a pass.
+    /// The waiting notifications that are posted at the end of a pass.
     let asap: PostingLine
-    /// The notifications that are posted when the loop is about to sleep.
+    /// The waiting notifications that are posted when the loop is about to sleep.
     let idle: PostingLine
     private let contents = QueueContents()
 
@@ -20,12 +20,12 @@ final class CoalescingQueue {
         @inline(__always) _modify { yield &contents.waiting.value }
     }
 
-    /// True if the loop has ended, so that no notification is enqueued.
+    /// True if the loop has ended; the queue then accepts no notification.
     var hasEnded: Bool { asap.hasEnded }
 
     /// Records that the public queue has been destroyed.
     ///
-    /// The notifications that wait are still posted; after that the loop releases the lines.
+    /// The notifications that wait are still posted. After that, the loop releases the two lines, ``asap`` and ``idle``.
     func queueWasDestroyed() {
         for line in [asap, idle] { line.queueWasDestroyed() }
     }
@@ -64,15 +64,15 @@ final class CoalescingQueue {
         }
     }
 
-    /// Discards all matching notifications.
+    /// Discards all waiting notifications that match a notification under a mask.
     func remove(matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing) {
         let removed = takeAll(matching: notification, mask)
         withExtendedLifetime(removed) {}
     }
 
-    /// Removes all matching notifications, and returns them.
+    /// Removes all waiting notifications that match a notification under a mask, and returns them.
     ///
-    /// The caller must release them last, because their destruction can use the queue.
+    /// The caller must release them as its last step, because their destruction can use the queue.
     private func takeAll(
         matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing
     ) -> [Notification?] {
@@ -84,7 +84,7 @@ final class CoalescingQueue {
     }
 }
 
-/// The waiting notifications of a queue, which the queue's two lines share.
+/// The storage of a queue's waiting notifications, which the queue's two lines share.
 final class QueueContents {
     let waiting = ExclusivityUnchecked(WaitingNotifications())
 }

@@ -1,17 +1,19 @@
 internal import RunLoops
 
-/// The notifications of one queue and one posting style, which are posted in the order in which they were enqueued.
+/// The waiting notifications of one queue that have one posting style.
+///
+/// They are posted in the order in which they were enqueued.
 ///
 /// > Thread safety: the loop's own thread only.
 final class PostingLine: DeferredWork {
-    /// The number of empty groups at which a line removes all of its empty groups.
+    /// The number of empty groups that makes a line remove its empty groups.
     private static var unusedGroupLimit: Int { 4 }
 
-    /// The indices of the line's groups in ``WaitingNotifications``, one group for each list of modes.
+    /// The indices, in ``WaitingNotifications``, of the line's groups: one group for each list of modes.
     private(set) var groups: [Int] = []
     /// True once the loop has ended; nothing is appended after that.
     private(set) var hasEnded = false
-    /// True once the public queue has been destroyed; nothing is appended after that.
+    /// True once the ``NotificationQueue`` has been destroyed; nothing is appended after that.
     private var queueIsDestroyed = false
     private let center: NotificationCenter
     private let contents: QueueContents
@@ -39,7 +41,7 @@ final class PostingLine: DeferredWork {
         return group
     }
 
-    /// Removes all empty groups if there are at least `unusedGroupLimit` of them.
+    /// Removes the line's empty groups if there are at least `unusedGroupLimit` of them.
     private func removeUnusedGroups() {
         if groups.count < Self.unusedGroupLimit { return }
         let unused = groups.filter { waiting.group($0).isEmpty }
@@ -64,8 +66,8 @@ final class PostingLine: DeferredWork {
     }
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
-        // Notifications are removed one by one, not all at once. So if the handler of an observer runs the loop, that run posts
-        // the next notification.
+        // Notifications are removed one by one, each just before it is posted. So if the handler of an observer runs the loop, that
+        // run posts the next notification.
         let end = waiting.end
         while let ticket = next(in: mode, isCommon), ticket.sequence < end {
             if let notification = waiting.remove(ticket) { center.post(notification) }
@@ -83,7 +85,7 @@ final class PostingLine: DeferredWork {
         withExtendedLifetime(removed) {}
     }
 
-    /// The ticket of the next notification to be posted in this mode; nil if there is none.
+    /// Returns the ticket of the next notification to post in a mode; nil if there is none.
     private func next(in mode: RunLoop.Mode, _ isCommon: Bool) -> WaitingNotifications.Ticket? {
         var found: WaitingNotifications.Ticket?
         for group in groups where waiting.group(group).runs(in: mode, isCommon: isCommon) {

@@ -1,13 +1,15 @@
-/// Finds the oldest matching notification, in time that does not depend on how many notifications wait.
+/// The search for the oldest waiting notification that matches, in a time that does not depend on the number of waiting
+/// notifications.
 extension WaitingNotifications {
     typealias Mask = NotificationQueue.NotificationCoalescing
 
-    /// The largest number of buckets that a successful search looks at.
+    /// The largest number of buckets that a search for a waiting notification looks at.
     ///
     /// The getter visits all buckets.
     var longestSearch: Int { tables.indices.reduce(0) { max($0, tables[$1]?.longestSearch ?? 0) } }
 
-    /// Returns the ticket of the oldest waiting notification that matches; nil if there is none, or if the mask is empty.
+    /// Returns the ticket of the oldest waiting notification that matches a notification; nil if there is none, or if the mask is
+    /// empty.
     mutating func first(matching notification: Notification, _ mask: Mask) -> Ticket? {
         guard let kind = mask.index else { return nil }
         if tables[kind] == nil { makeTable(kind) }
@@ -24,7 +26,7 @@ extension WaitingNotifications {
         return index.flatMap { tables[kind]?[$0] }
     }
 
-    /// Makes the table of a mask that is used for the first time, and adds the waiting notifications to it, oldest first.
+    /// Makes the table for a mask at its first use, and adds the waiting notifications to the table, oldest first.
     @inline(never)
     private mutating func makeTable(_ kind: Int) {
         tables[kind] = CoalescingTable()
@@ -34,13 +36,13 @@ extension WaitingNotifications {
         }
     }
 
-    /// Adds the newest notification, which is in `slot`, to the matching list of each mask that has been used.
+    /// Adds the notification in `slot`, which is the newest, to a list of matching notifications for each mask that has been used.
     @inline(__always)
     mutating func joinMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { join(kind, slot) }
     }
 
-    /// Removes a notification from the lists of all masks.
+    /// Removes the notification in `slot` from its list of matching notifications for each mask that has been used.
     @inline(__always)
     mutating func leaveMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { leave(kind, slot) }
@@ -63,7 +65,8 @@ extension WaitingNotifications {
     private mutating func leave(_ kind: Int, _ slot: UInt32) {
         guard let notification = self[slot].notification else { return }
         let links = self[slot].matching[kind]
-        // In the ring the newest notification precedes the oldest, so only the oldest has a predecessor that is not older.
+        // The list is a ring, in which the newest notification precedes the oldest. So only the oldest notification has a
+        // predecessor that is not older.
         if links.older == slot || self[links.older].sequence > self[slot].sequence {
             let hash = Mask(index: kind).hash(notification)
             guard let index = tables[kind]?.index(of: hash, where: { $0 == slot }) else {

@@ -2,13 +2,13 @@ internal import RunLoops
 
 /// The notifications that wait in a queue, in the order in which they were enqueued.
 ///
-/// Each notification has a slot, and is in several lists. One is the list of its group, which holds the notifications with the same
-/// style and modes. For each mask that has been used so far, the notification is also in a list of the notifications that match it
-/// under that mask. The lists are links between slots, so removing a notification from all of them does not walk through any list.
+/// Each notification has a slot, and is in several lists. One list is that of its group: the notifications with the same posting
+/// style and modes. For each mask that has been used so far, another list holds the notifications that match each other under the
+/// mask. The lists are links between slots, so a notification can be removed from all of its lists without a walk through any list.
 ///
 /// This is a value, for use on one thread.
 struct WaitingNotifications {
-    /// The notifications with one posting style and one list of modes.
+    /// The waiting notifications that have one posting style and one list of modes.
     struct Group {
         let modes: [RunLoop.Mode]
         fileprivate var oldest = Slot.none
@@ -25,7 +25,7 @@ struct WaitingNotifications {
     /// The identity of a waiting notification; valid while the notification waits.
     struct Ticket: Equatable {
         fileprivate let slot: UInt32
-        /// The position of the notification in the order of enqueuing.
+        /// The number of the notification, by the order in which notifications were enqueued.
         let sequence: Int
     }
 
@@ -42,9 +42,9 @@ struct WaitingNotifications {
         var notification: Notification?
         var sequence = 0
         var group = 0
-        /// The links in the list of the group; in a free slot, `newer` is the next free slot.
+        /// The neighbors in the list of the notification's group; in a free slot, `newer` is the next free slot.
         var inGroup = Links()
-        /// The links in the lists of matching notifications, one for each mask.
+        /// The neighbors in the lists of matching notifications, one list for each mask.
         ///
         /// Each list is a ring, in which the newest notification precedes the oldest.
         var matching = InlineArray<3, Links>(repeating: Links())
@@ -58,9 +58,9 @@ struct WaitingNotifications {
     /// The number of notifications that wait.
     private(set) var count = 0
 
-    /// One table for each mask; nil until the mask is used.
+    /// For each mask, a table for the search of matching notifications; nil until the mask is used.
     ///
-    /// The table finds the oldest of the waiting notifications that match each other under the mask.
+    /// Of the waiting notifications that match each other under the mask, the table has the oldest.
     var tables = InlineArray<3, CoalescingTable?>(repeating: nil)
 
     /// The sequence number that the next notification will have.
@@ -88,7 +88,7 @@ struct WaitingNotifications {
         return groups.count - 1
     }
 
-    /// Removes an empty group, and frees its index for another group.
+    /// Removes a group that has no notifications, and frees the group's index for another group.
     mutating func removeGroup(_ index: Int) {
         precondition(groups[index].isEmpty, "a group with notifications is needed to post them")
         groups[index] = Group(modes: [])
@@ -103,7 +103,7 @@ struct WaitingNotifications {
 
     // MARK: - Adding and removing
 
-    /// Adds a notification after all others.
+    /// Adds a notification to a group, after all other waiting notifications.
     @discardableResult
     mutating func append(_ notification: Notification, toGroup index: Int) -> Ticket {
         let slot = takeSlot()
@@ -133,7 +133,7 @@ struct WaitingNotifications {
         return firstFree
     }
 
-    /// The notification of a ticket, or nil if the notification no longer waits.
+    /// Returns the notification that a ticket identifies, or nil if it no longer waits.
     func notification(_ ticket: Ticket) -> Notification? {
         guard Int(ticket.slot) < slots.count, self[ticket.slot].sequence == ticket.sequence else {
             return nil
@@ -143,8 +143,8 @@ struct WaitingNotifications {
 
     /// Replaces a waiting notification with a notification that has the same name and sender.
     ///
-    /// - Returns: The notification that was replaced. The caller must release it last, because it can hold objects of the user
-    ///   whose destruction uses the queue.
+    /// - Returns: The notification that was replaced. The caller must release it as its last step, because it can hold objects of
+    ///   the user whose destruction uses the queue.
     mutating func replace(_ ticket: Ticket, with notification: Notification) -> Notification? {
         let old = self[ticket.slot].notification
         self[ticket.slot].notification = notification
@@ -153,7 +153,7 @@ struct WaitingNotifications {
 
     /// Removes a waiting notification.
     ///
-    /// - Returns: The notification, which the caller must release last, as for ``replace(_:with:)``.
+    /// - Returns: The notification, which the caller must release as its last step, as for ``replace(_:with:)``.
     mutating func remove(_ ticket: Ticket) -> Notification? {
         let slot = ticket.slot
         leaveMatching(slot)

@@ -1,4 +1,4 @@
-/// A notification that is on its way to an unlimited observer while the poster waits for the delivery.
+/// A notification on its way to a loop, for an observer with unlimited capacity, while the poster waits for the delivery.
 final class AwaitedDelivery: Sendable {
     private let observer: RedirectedObserver
     private let notification: Notification
@@ -19,9 +19,9 @@ final class AwaitedDelivery: Sendable {
         observer.deliver(notification, awaitedAs: ObjectIdentifier(self))
     }
 
-    /// Ends the delivery at an address.
+    /// Moves a delivery out of the loop's queue, and calls the observer's handler if the delivery has arrived.
     ///
-    /// If the delivery has not arrived, it is discarded when the last reference to it is released.
+    /// If it has not arrived, it is counted as discarded when the last reference to it is released.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
         // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: AwaitedDelivery.self).move()

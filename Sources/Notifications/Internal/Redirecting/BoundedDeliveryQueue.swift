@@ -1,32 +1,33 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The notifications that wait for an observer with a capacity; a value that the observer's lock guards.
+/// The notifications that wait, on a loop, for an observer whose capacity is not unlimited.
 ///
-/// The notifications that wait have consecutive numbers. Posters send the loop one delivery for each number. A delivery delivers
-/// all waiting notifications up to its own number, so a poster that has not sent its delivery yet does not block later
-/// notifications. When the oldest notification is dropped to make room for a new one, each remaining notification gets the next
-/// lower number, and the new notification gets the last number. So the new notification needs no separate delivery, and there are
-/// never more waiting notifications than the capacity allows.
+/// The observer's lock guards this value.
+///
+/// The notifications that wait have consecutive numbers. For each number, a poster sends the loop one delivery. The delivery hands
+/// all waiting notifications up to its own number to the handler, so a poster that has not sent its delivery yet does not block
+/// later notifications. When the oldest notification is dropped to make room for a new one, each remaining notification gets the
+/// next lower number, and the new notification gets the last number. So the new notification needs no separate delivery, and there
+/// are never more waiting notifications than the capacity allows.
 ///
 /// For an unlimited observer, only ``awaited`` is used.
 struct BoundedDeliveryQueue {
     private var waiting = Deque<Notification>()
     /// The number of the notification that has waited longest.
     private var firstNumber = 0
-    /// The keys of the notifications that wait for a coalescing observer.
+    /// For an observer that coalesces, the keys of the notifications that wait.
     private var keys: Set<CoalescingKey> = []
-    /// For an unlimited observer, the notifications that are on their way while their posters wait, keyed by the identity of the
-    /// delivery.
+    /// For an unlimited observer, the notifications under way whose posters wait, keyed by the identity of the delivery.
     private var awaited: [ObjectIdentifier: Notification] = [:]
-    /// The gates of the posters that wait for room.
+    /// The gates at which posters wait for room, one for each poster.
     ///
     /// A poster whose gate is opened, but which loses the race for the room, rejoins at the back of the queue.
     private var gates = Deque<ThreadGate>()
     /// True once the observer has been removed; nothing is accepted after that.
     private var isClosed = false
 
-    /// The next step of a poster.
+    /// The next step of a poster that has offered a notification to the queue.
     enum Step {
         /// The notification was accepted, and the poster sends the loop the delivery with this number.
         case send(Int)
@@ -74,7 +75,7 @@ struct BoundedDeliveryQueue {
         return .send(firstNumber + waiting.count - 1)
     }
 
-    /// The next notification that a delivery delivers.
+    /// The next notification that a delivery hands to the handler.
     struct Next {
         let notification: Notification
         /// The gate of a poster for which there is room now, if any.
@@ -83,7 +84,7 @@ struct BoundedDeliveryQueue {
         let isLast: Bool
     }
 
-    /// Removes and returns the next notification of a delivery that has arrived.
+    /// Removes and returns the next notification that an arrived delivery hands to the handler.
     ///
     /// - Parameters:
     ///   - number: The number of the delivery.
@@ -102,7 +103,7 @@ struct BoundedDeliveryQueue {
         return Next(notification: notification, gate: gate, isLast: firstNumber > number)
     }
 
-    /// Removes a poster that has stopped waiting.
+    /// Removes the gate of a poster that has stopped waiting for room.
     ///
     /// - Parameter gate: The gate at which the poster waited.
     /// - Returns: If this poster's gate was opened meanwhile, the gate of the next poster, which gets the room instead. Nil if this
@@ -127,7 +128,7 @@ struct BoundedDeliveryQueue {
     /// - Returns: False if the poster no longer waits for the delivery.
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
 
-    /// The number of deliveries that posters wait for.
+    /// The number of deliveries to an unlimited observer that posters wait for.
     var awaitedCount: Int { awaited.count }
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }

@@ -1,6 +1,6 @@
-/// A notification on its way to an unlimited observer on a loop; a value in the loop's queue.
+/// A notification on its way to a loop, for an observer with unlimited capacity; a value in the loop's queue.
 ///
-/// It refers to its observer without counting the reference, because otherwise the poster and the loop would both write the
+/// The delivery does not count its reference to the observer, because otherwise the poster and the loop would both write the
 /// reference count for each notification. The observer stays alive until all deliveries that were sent to it have arrived or were
 /// discarded (``RedirectedObserver/outliveDeliveries()``).
 ///
@@ -16,10 +16,10 @@ struct Delivery: ~Copyable, Sendable {
     }
 
     private func arrive() {
-        // This takes a counted reference, because the observer could otherwise be destroyed too early. The observer keeps itself
-        // alive with a block that it sends after this delivery, but the handler can run the loop, and that run can perform the
-        // block. The reference is taken before `hasArrived`, which tells other threads that the delivery no longer refers to the
-        // observer.
+        // This line takes a counted reference, because the observer could otherwise be destroyed while it is called. The observer
+        // keeps itself alive with a block that it sends after this delivery, but the handler can run the loop, and that run can
+        // perform the block. The reference is taken before `hasArrived`, which tells other threads that the delivery no longer
+        // refers to the observer.
         let observer = unsafe observer.takeUnretainedValue()
         observer.lane.hasArrived()
         observer.deliver(notification)
@@ -29,7 +29,7 @@ struct Delivery: ~Copyable, Sendable {
         unsafe observer._withUnsafeGuaranteedRef { $0.wasDiscarded(notification) }
     }
 
-    /// Ends the delivery at an address, either because it has arrived or because it was discarded when the loop ended.
+    /// Ends the delivery that is stored at an address, because it has arrived, or because it was discarded when the loop ended.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
         // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: Delivery.self)

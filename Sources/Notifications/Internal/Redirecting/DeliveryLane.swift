@@ -6,10 +6,10 @@ internal import Synchronization
 /// The lane counts the deliveries that are under way, so that a post on the loop's own thread does not overtake them.
 final class DeliveryLane: Sendable {
     let modes: [RunLoop.Mode]
-    /// True if the modes are the common modes, to which sending is cheaper.
+    /// True if the lane's only mode is `.common`, for which sending is cheaper.
     private let isCommon: Bool
 
-    /// The number of deliveries that were sent, by any thread.
+    /// The number of deliveries that threads have sent, or are about to send.
     private let sent = Atomic<Int>(0)
     /// Padding that keeps `arrived` off the cache lines that posters write.
     ///
@@ -35,7 +35,7 @@ final class DeliveryLane: Sendable {
     @inline(__always)
     func announce() { sent.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Sends the loop a delivery that was announced.
+    /// Sends the loop a delivery that ``announce()`` has counted.
     ///
     /// - Parameters:
     ///   - parcel: The delivery.
@@ -47,7 +47,7 @@ final class DeliveryLane: Sendable {
         _ parcel: consuming Parcel, to runLoop: RunLoop,
         _ end: @convention(c) (UnsafeMutableRawPointer, Bool) -> Void
     ) {
-        // Safe: the caller's function knows the type of the parcel.
+        // Safe: `end`, which the caller passes, knows the type of the parcel.
         let isSent = unsafe runLoop.send(parcel, inModes: isCommon ? nil : modes, end)
         if !isSent { sent.wrappingSubtract(1, ordering: .relaxed) }
     }
@@ -63,6 +63,6 @@ final class DeliveryLane: Sendable {
 
     /// Counts a delivery as arrived.
     ///
-    /// When this is called, at most the last notification of the delivery is still to be delivered.
+    /// Call this just before the last call of the handler for the delivery, or later.
     func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 }

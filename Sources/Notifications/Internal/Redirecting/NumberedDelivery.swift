@@ -1,6 +1,6 @@
-/// A delivery on its way to an observer with a capacity.
+/// A delivery on its way to a loop, for an observer whose capacity is not unlimited; it carries a number, but no notification.
 ///
-/// When the delivery arrives, ``BoundedDeliveryQueue`` decides which notifications it delivers.
+/// When the delivery arrives, ``BoundedDeliveryQueue`` decides which notifications the handler gets.
 struct NumberedDelivery: ~Copyable, Sendable {
     private let observer: RedirectedObserver
     private let number: Int
@@ -10,7 +10,7 @@ struct NumberedDelivery: ~Copyable, Sendable {
         self.number = number
     }
 
-    /// Ends the delivery at an address, either because it has arrived or because it was discarded when the loop ended.
+    /// Ends the delivery that is stored at an address, because it has arrived, or because it was discarded when the loop ended.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
         // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: NumberedDelivery.self).move()

@@ -16,11 +16,11 @@ final class PendingDeliveries: Sendable {
         var postersLoop: WaitTarget?
         /// True if a delivery was discarded because its loop has ended.
         var wasDiscarded = false
-        /// The circle of waits that this wait is part of, as found by another thread; nil if there is none.
+        /// The circle of waits that another thread has found this wait to be part of; nil if there is none.
         var circle: WaitCircle?
 
         var isOver: Bool { isPosted && open.isEmpty }
-        /// True if the waiting thread itself still has to make a delivery.
+        /// True if the waiting thread itself still has to make a delivery, so that its wait would never end.
         var isForPoster: Bool { postersLoop.map { open[$0] != nil } ?? false }
     }
 
@@ -35,7 +35,7 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Counts a delivery as ended, or as discarded because the loop has ended.
+    /// Counts a delivery to a loop as ended, or as discarded because the loop has ended.
     func end(on loop: RunLoop, wasDiscarded: Bool = false) {
         let isOver = contents.withLock { contents in
             let count = contents.open[loop.waitTarget] ?? 0
@@ -46,7 +46,7 @@ final class PendingDeliveries: Sendable {
         if isOver { gate.open() }
     }
 
-    /// Waits for the deliveries that are under way.
+    /// Waits until no delivery of the notification is under way.
     ///
     /// Call this after the post itself has returned.
     func wait(until deadline: ContinuousClock.Instant, for notification: Notification) throws(PerformError) {
@@ -83,7 +83,7 @@ final class PendingDeliveries: Sendable {
         contents.withLock { $0.circle == nil ? Array($0.open.keys) : [] }
     }
 
-    /// Ends the wait because it is part of a circle of waits.
+    /// Ends the poster's wait with an error, because the wait is part of a circle of waits.
     ///
     /// - Returns: False if the wait is already over.
     private func refuse(_ circle: WaitCircle) -> Bool {

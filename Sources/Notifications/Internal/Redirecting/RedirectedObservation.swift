@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The observation of an observer on a loop, whose handler belongs to the loop's thread and is destroyed there.
+/// An observation whose handler belongs to the thread of a loop, and is called and destroyed there.
 final class RedirectedObservation: Observation, @unchecked Sendable {
     // `@unchecked Sendable`: the class adds only a constant that is `Sendable`.
     private let runLoop: RunLoop
@@ -22,7 +22,7 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
     }
 }
 
-/// A release that happens once, on the loop's thread if that thread still exists.
+/// A closure that releases a handler, called once, on the loop's thread if that thread still exists.
 private final class ReleaseOnLoop: Sendable {
     private let runLoop: RunLoop
     private let body: @Sendable () -> Void
@@ -37,7 +37,7 @@ private final class ReleaseOnLoop: Sendable {
         if !hasRun.exchange(true, ordering: .acquiringAndReleasing) { body() }
     }
 
-    /// Calls the body if the block has not run, which happens if the loop has ended or is ending.
+    /// Calls the body if ``run()`` has not, which happens if the loop has ended or is ending.
     ///
     /// If the loop is ending, the body runs when the loop, as its last step and on its own thread, releases the objects that it
     /// keeps to the end.
@@ -47,7 +47,7 @@ private final class ReleaseOnLoop: Sendable {
     }
 }
 
-/// A block that runs when this object is destroyed.
+/// An object that calls a closure when the object is destroyed.
 private final class RunOnDestruction: Sendable {
     private let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }

@@ -2,22 +2,22 @@ internal import CThreads
 internal import RunLoops
 internal import Synchronization
 
-/// The part of an observer on a loop that runs on the loop's thread.
+/// The methods of an observer on a loop that the loop's thread calls.
 extension RedirectedObserver {
-    /// Delivers a notification that has arrived.
+    /// Calls the handler with a notification that has arrived on the loop's thread.
     @inline(__always)
     func deliver(_ notification: Notification) {
         call(notification)
         finish(notification)
     }
 
-    /// Delivers a notification whose poster waits for the delivery, or has stopped waiting.
+    /// Calls the handler with a notification whose poster waits for the delivery, or has stopped waiting.
     func deliver(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         let isAwaited = queue.withLock { $0.removeAwaited(id) }
         if isAwaited { deliverAwaited(notification) } else { call(notification) }
     }
 
-    /// Delivers a notification whose poster is possibly waiting.
+    /// Calls the handler with a notification whose poster may be waiting for the delivery.
     ///
     /// The poster's wait ends even if the handler ends the thread.
     private func deliverAwaited(_ notification: Notification) {
@@ -26,7 +26,7 @@ extension RedirectedObserver {
         finish(notification)
     }
 
-    /// Delivers the notifications of a numbered delivery that has arrived.
+    /// Calls the handler with each waiting notification up to the number of a delivery that has arrived.
     func deliver(upTo number: Int) {
         var isUnderWay = true
         while let next = next(upTo: number) {
@@ -43,7 +43,7 @@ extension RedirectedObserver {
 
     /// Removes and returns the next notification of a numbered delivery.
     ///
-    /// If a poster waits, and there is room for its notification now, this opens the poster's gate.
+    /// If a poster waits for room, and there is room now, this opens the poster's gate.
     func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {
         guard let next = queue.withLock({ $0.next(upTo: number, capacity) }) else { return nil }
         next.gate?.open()

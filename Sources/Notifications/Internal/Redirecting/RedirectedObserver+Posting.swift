@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The part of an observer on a loop that runs on posting threads.
+/// The methods of an observer on a loop that posting threads call.
 extension RedirectedObserver {
     /// Calls the handler immediately, or sends the loop a delivery of the notification.
     func take(_ notification: Notification) {

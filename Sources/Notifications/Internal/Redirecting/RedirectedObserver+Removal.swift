@@ -1,12 +1,12 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The end of an observer on a loop, when it is removed or its loop ends.
+/// The methods that end an observer on a loop, when the observer is removed or its loop ends.
 extension RedirectedObserver {
     /// Stores the registration that passes notifications to this observer.
     func setRegistration(_ registration: Registration) {
         self.registration.withLock { $0 = registration }
-        // The loop may have ended meanwhile.
+        // If the loop ended before the registration was stored, the registration is ended here.
         if observation.isRemoved { end() }
     }
 
@@ -35,7 +35,7 @@ extension RedirectedObserver {
 
     /// Keeps this observer alive until all deliveries that were sent to it have arrived or were discarded.
     ///
-    /// This is called when the last poster has returned. So the block that is sent here comes after all deliveries.
+    /// This is called when the last post to this observer has returned. So the block that is sent here comes after all deliveries.
     func outliveDeliveries() {
         // In a forked child no delivery arrives.
         if Fork.isChild { return }
@@ -50,19 +50,19 @@ extension RedirectedObserver {
 
     // MARK: - Deliveries that are discarded because the loop has ended
 
-    /// Ends a delivery that was discarded.
+    /// Counts a notification as undelivered, because its delivery was discarded, and ends its poster's wait for this observer.
     func wasDiscarded(_ notification: Notification) {
         countUndelivered()
         finish(notification, wasDiscarded: true)
     }
 
-    /// Ends a discarded delivery, and the poster's wait for it if the poster still waits.
+    /// Counts a notification as undelivered, and ends its poster's wait for the delivery if the poster still waits.
     func wasDiscarded(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         countUndelivered()
         if queue.withLock({ $0.removeAwaited(id) }) { finish(notification, wasDiscarded: true) }
     }
 
-    /// Ends a numbered delivery that was discarded, by discarding each notification that it would have delivered.
+    /// Counts as undelivered each notification that a discarded delivery with this number would have delivered.
     func wasDiscarded(upTo number: Int) {
         while let next = next(upTo: number) { wasDiscarded(next.notification) }
     }

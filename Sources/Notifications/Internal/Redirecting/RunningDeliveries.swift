@@ -1,13 +1,13 @@
 internal import RunLoops
 
-/// The deliveries that are on the stack of a loop's thread and that posters wait for.
+/// The deliveries that a loop's thread is making at the moment, and that posters wait for.
 ///
 /// If a handler ends the thread, its delivery never returns. In that case the poster's wait throws an error, which says that
 /// the loop has ended.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RunningDeliveries {
-    /// The pending deliveries of each poster whose notification is being delivered, outermost first.
+    /// For each delivery on the thread's stack whose poster waits, outermost first, the unfinished deliveries of that poster.
     private var running: [PendingDeliveries] = []
 
     /// Returns the running deliveries of the calling thread's loop.
