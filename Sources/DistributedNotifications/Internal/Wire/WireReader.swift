@@ -23,7 +23,7 @@ package struct WireReader: Sendable {
         let size = Number.bitWidth / 8
         try require(size)
         defer { position += size }
-        // Safe: the bytes are there, and each pattern of bits is a number.
+        // Safe: `require` has checked that the bytes exist, and every pattern of bits is a valid number.
         return unsafe bytes.withUnsafeBytes {
             Number(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: position, as: Number.self))
         }
