@@ -23,7 +23,7 @@ final class RedisSession {
     private var batch = PostBatch()
     /// The number of posts that were handed over and that the server has not accepted yet.
     private var pendingPosts = 0
-    /// True if posts were accepted since the last report.
+    /// True if the server has accepted posts since the engine was last told so.
     private var hasAccepted = false
     /// The highest number of all posts and horizons that were sent on this connection.
     private var lastSent: UInt64 = 0
@@ -35,7 +35,7 @@ final class RedisSession {
     /// True while the second socket waits for entries.
     var isReading = false
     var isDelivering = false
-    /// True once the engine's cursor is the position at which the live reader continues.
+    /// True once ``ReadingMemory/cursor`` is the position at which the live reader continues.
     var hasCursor = false
     var lastBatch: UInt64 = 0
     var credits = 0
@@ -240,7 +240,7 @@ final class RedisSession {
         }
     }
 
-    /// Returns true if the server has added an entry, or had added it before; otherwise ends the session.
+    /// Returns true if the reply says that the server has the entry that was sent to it; otherwise ends the session.
     private func wasAdded(_ reply: RedisReply) -> Bool {
         switch reply {
         case .integer(1):
