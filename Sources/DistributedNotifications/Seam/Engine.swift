@@ -25,8 +25,8 @@ package protocol Engine: AnyObject {
 
     /// Hands a post to the engine.
     ///
-    /// Posts come in the order of their numbers. If the result is ``Handed/full``, the center hands over the same post again after
-    /// ``EngineSink/room()``. If it is ``Handed/away``, the center does so on the next connection.
+    /// Posts come in the order of their numbers. If the result is ``Handed/full``, the center waits for ``EngineSink/room()``
+    /// before it hands over more. If the result is ``Handed/away``, the center waits for the next connection.
     func publish(_ post: Post) -> Handed
 
     /// Hands the engine ``Horizon`` values of this poster, which stay in order with the poster's posts.

@@ -12,7 +12,7 @@ package struct EngineBatch: Hashable, Sendable {
         ///
         /// If the subscription began on an earlier connection, a higher number than it knows means that posts are missing.
         case baseline(Baseline)
-        /// A poster is connected, and the engine has delivered all posts that it has of this poster.
+        /// A poster that the engine knows, and that has not ended as far as the engine knows.
         case present(PosterID)
         /// A poster has ended.
         ///
@@ -55,7 +55,7 @@ package struct Baseline: Hashable, Sendable {
     /// A number up to which a poster has posted.
     package struct Mark: Hashable, Sendable {
         package let poster: PosterID
-        /// The topic; nil for every topic of the poster.
+        /// The topic in which the poster has posted; nil for every topic of the poster.
         package let topic: Topic?
         package let number: UInt64
         /// The number of the newest ``Horizon`` of the topic, which says nothing about posts with higher numbers.
@@ -78,7 +78,7 @@ package struct Baseline: Hashable, Sendable {
     package let marks: [Mark]
     /// The position of the newest post that the engine had accepted when it made the baseline.
     package let position: Position
-    /// False if another baseline of the same subscription follows, because one packet would be too long.
+    /// False if another baseline of the same subscription follows, for example because one message would be too long.
     package let isLast: Bool
     /// True if the store has forgotten ended posters whose posts the subscription may have missed.
     package let hasForgotten: Bool

@@ -6,7 +6,8 @@ package struct Horizon: Hashable, Sendable {
     package let number: UInt64
     /// The time of the post with ``number``, by the clock that the poster and the observers share.
     ///
-    /// If they share no clock, this is the maximum of the type. A subscription that began later has not lost that post.
+    /// If they share no clock, this is the maximum of the type. A subscription that began after
+    /// this time has not lost that post.
     package let time: Int64
     /// True if an engine has accepted the post with ``number``, and there is no shared clock.
     ///

@@ -38,7 +38,7 @@ package struct Topic: Hashable, Comparable, Sendable {
 
 /// A notification as centers and engines exchange it.
 package struct Post: Hashable, Sendable {
-    /// The identity of the center that posted this.
+    /// The identity of the center that posted the notification.
     package let poster: PosterID
     /// The number that the poster has given the post, counted from 1.
     package let number: UInt64

@@ -1,6 +1,6 @@
 internal import DistributedNotifications
 
-/// Posts of one poster, which the server adds to the stream in one step and as one entry.
+/// Posts of one poster that the server adds to the stream in one step, as one entry.
 ///
 /// A pure value. A center makes a batch of the posts that it hands over in the same pass of its loop.
 struct PostBatch {

@@ -22,7 +22,7 @@ final class RedisConnection {
         let answer: Answer
     }
 
-    /// The maximum number of bytes of an incomplete reply, beyond which the connection fails.
+    /// The size, in bytes, of an incomplete reply above which the connection fails.
     private static let mostUnread = 256 << 20
 
     private var source: LibrarySource?

@@ -4,7 +4,7 @@ internal import CLibHiredis
 indirect enum RedisReply: Hashable, Sendable {
     case null
     case integer(Int64)
-    /// A status, or a string, which can contain any bytes.
+    /// A status or a string; a string can contain any bytes.
     case text([UInt8])
     case array([RedisReply])
     case error(String)

@@ -1,7 +1,7 @@
 /// The scripts that the server runs, each as one atomic step.
 ///
-/// A script computes some keys of a generation from the generation's digits. These keys have the same hash tag as the key that
-/// names the generation, so all keys are in the same slot.
+/// Some scripts compute the keys of a generation from the digits that identify it. These keys have the same hash tag as the key
+/// that names the generation, so all keys are in the same slot of a cluster.
 enum Scripts {
     /// Returns the identity of the current generation, and begins a new one if there is none or its stream is missing.
     ///
@@ -91,7 +91,7 @@ enum Scripts {
     /// The maximum number of ended posters in the list that the server keeps.
     static let mostEnds = 1_024
 
-    /// Returns the lowest ID that is still in the stream, or the last ID that the stream has generated if the stream is empty.
+    /// Returns the lowest ID in the stream or, if the stream is empty, the last ID that the stream has generated.
     ///
     /// KEYS: stream. Returns nil if there is no stream.
     static let first = """

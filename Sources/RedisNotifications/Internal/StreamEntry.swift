@@ -10,7 +10,7 @@ struct StreamEntry: Hashable, Sendable {
         /// The horizons of a poster; the poster sends no more posts with numbers up to `upTo`.
         case horizons([Horizon], by: PosterID, upTo: UInt64)
         case end(PosterEnd)
-        /// An entry of another program, or of a later version of this library.
+        /// An entry that another program, or a later version of this library, has added.
         case unknown
     }
 

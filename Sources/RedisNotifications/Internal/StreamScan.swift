@@ -11,7 +11,7 @@ struct StreamScan: Sendable {
         case end
         /// The first entry of the stream, for subscriptions that have not begun.
         case first
-        /// The entry after a position.
+        /// The entry after a position, for subscriptions that continue there.
         case after(EntryID)
         /// The first entry of the stream, because the given position is from an earlier run of the server, and may be invalid.
         case again(EntryID)
@@ -25,7 +25,7 @@ struct StreamScan: Sendable {
         var living: [(poster: PosterID, number: UInt64)] = []
         /// The ended posters that the server remembers, each with the ID of the entry that records its end.
         var ended: [(end: PosterEnd, id: EntryID)] = []
-        /// The ID of the entry that recorded the newest forgotten end; nil if the server remembers all ends.
+        /// The ID of the entry with the newest of the ends that the server has forgotten; nil if it has forgotten none.
         var forgotten: EntryID?
     }
 

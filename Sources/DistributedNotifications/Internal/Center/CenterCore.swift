@@ -202,7 +202,7 @@ extension CenterCore: EngineSink {
         pump()
     }
 
-    /// Asks the engine which of the posters that the center knows are connected or have ended.
+    /// Asks the engine which of the posters that the center knows have ended, and which have not.
     ///
     /// If the engine does not report a poster within the grace period, the center treats that poster as ended.
     private func locate() {
@@ -212,7 +212,7 @@ extension CenterCore: EngineSink {
         awaitGrace()
     }
 
-    /// Starts the grace period, after which the known posters that have not connected again count as ended.
+    /// Starts the grace period, after which the known posters that the engine has not reported count as ended.
     private func awaitGrace() {
         grace?.invalidate()
         let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in

@@ -9,7 +9,7 @@ internal import Glibc
 /// object is destroyed.
 @safe
 final class NumberPage: @unchecked Sendable {
-    /// The descriptor of the memory file; -1 if the kernel has refused the file.
+    /// The descriptor of the memory file; -1 if the file could not be made.
     ///
     /// If a poster without such a file is killed, a hub does not know the number of the poster's last post.
     let descriptor: CInt

@@ -17,9 +17,9 @@ final class ObserverLane: Sendable {
         var isRemoved = false
         /// True once the engine has confirmed the subscription.
         var isConfirmed = false
-        /// Wakes the task that waits for an event; nil if no task waits.
+        /// The one-shot on which a task waits for an event; nil if no task waits.
         var waiter: OneShot<Bool>?
-        /// Wake the threads and tasks that wait until the subscription is confirmed.
+        /// The one-shots on which threads and tasks wait until the subscription is confirmed.
         var confirmations: [OneShot<Bool>] = []
         var deliveredCount = 0
     }

@@ -89,7 +89,7 @@ extension Hub {
         }
     }
 
-    /// Tells a connection which of the given posters are connected, and which have ended.
+    /// Tells a connection which of the given posters have ended, and which have not.
     ///
     /// There is no answer for a poster that the hub does not know: if that poster opens later, every connection with a subscription
     /// is told.
@@ -221,12 +221,12 @@ extension Hub {
             replay.next += 1
         }
         connections[id]?.replays.removeFirst()
-        // The queue is empty here, so nothing comes between the replay and the baseline.
+        // The connection's queue is empty here, so nothing comes between the replayed posts and the baseline.
         begin(request, id)
         return connections[id]?.takeFirst(for: batch, fits: .max)
     }
 
-    /// Returns the baseline of a subscription, in parts that each fit into a packet.
+    /// Returns the baseline of a subscription, in parts that each fit into one message.
     private func baselines(
         of request: Subscription, _ marks: [Baseline.Mark], endsWithLast: Bool = true,
         hasForgotten: Bool = false

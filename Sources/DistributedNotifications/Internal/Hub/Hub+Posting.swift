@@ -93,7 +93,7 @@ extension Hub {
         }
     }
 
-    /// Adds a post to the queue of a connection, or notes that there is no room.
+    /// Adds a post to the queue of a connection, or records that the queue has no room for it.
     ///
     /// - Returns: True if the poster waits for the connection to confirm it.
     private mutating func enqueue(_ post: Post, for id: ConnectionID) -> Bool {

@@ -27,9 +27,9 @@ struct Hub: Hashable, Sendable {
         var batchBytes = 60_000
         var subscriptions = 16_384
         var topics = 65_536
-        /// The maximum number of ended posters that are remembered.
+        /// The maximum number of ended posters that the hub remembers.
         var tombstones = 4_096
-        /// The maximum number of topics of all remembered ended posters together.
+        /// The maximum number of topics that the hub remembers for all ended posters together.
         var tombstoneTopics = 65_536
     }
 
@@ -62,7 +62,7 @@ struct Hub: Hashable, Sendable {
     let limits: Limits
     /// The posts that are kept, in order of their positions.
     var ring = Deque<Post>()
-    /// The position of the first post in the ring.
+    /// The position of the oldest kept post.
     var ringStart: UInt64 = 1
     var ringBytes = 0
     var posters: [PosterID: HubPoster] = [:]
@@ -154,7 +154,7 @@ struct Hub: Hashable, Sendable {
         connections[id] = HubConnection(poster: poster)
         if posters[poster] == nil {
             posters[poster] = HubPoster()
-            // The poster was considered ended, and has come back.
+            // The hub has treated the poster as ended, but it has connected again.
             if let tombstone = removeTombstone(of: poster) {
                 posters[poster]?.skip(to: tombstone.end.accepted)
                 posters[poster]?.marks = tombstone.marks

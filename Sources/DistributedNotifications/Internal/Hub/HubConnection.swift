@@ -51,7 +51,7 @@ struct HubConnection: Hashable, Sendable {
     var replays = Deque<Replay>()
     /// The number of the newest post that was left out of the queue for lack of room, for each topic with such posts.
     var missed: [MissedTopic: UInt64] = [:]
-    /// True if posts were left out in more topics than the hub keeps in `missed`.
+    /// True if posts of more topics were left out of the queue than the hub keeps in `missed`.
     ///
     /// If so, the hub checks all topics that the connection subscribes to.
     var isMissingMore = false
@@ -64,8 +64,8 @@ struct HubConnection: Hashable, Sendable {
     var credits = 1_024
     /// True if posters no longer wait for the connection's confirmations.
     ///
-    /// This becomes true when there is no room for a post, or when the connection has confirmed no posts for too long. It becomes
-    /// false when the connection has confirmed all posts.
+    /// This becomes true when the queue has no room for a post, or when the connection has confirmed no posts for too long. It
+    /// becomes false when the connection has confirmed all posts.
     var isBehind = false
     /// True if the connection has confirmed posts since the last check, or held no posts at that check.
     var hasConfirmed = true
@@ -86,10 +86,10 @@ struct HubConnection: Hashable, Sendable {
     /// True if there are posts for the connection that it has not confirmed.
     var holdsPosts: Bool { queuedPosts > 0 || !unconfirmed.isEmpty }
 
-    /// True if posts were left out for lack of room.
+    /// True if posts were left out of the queue for lack of room, and the connection has not been told so.
     var misses: Bool { !missed.isEmpty || isMissingMore }
 
-    /// Queues a post, or notes that there is no room.
+    /// Adds a post to the queue, or records that the queue has no room for it.
     ///
     /// - Returns: True if the poster waits for the connection to confirm the post.
     mutating func enqueue(_ post: Post, _ position: Position, _ limits: Hub.Limits) -> Bool {
@@ -121,26 +121,26 @@ struct HubConnection: Hashable, Sendable {
         }
     }
 
-    /// Removes the first unconfirmed post and returns it if its batch is at most `batch`; otherwise returns nil.
+    /// Removes and returns the oldest unconfirmed post, if it was sent in `batch` or an earlier batch; otherwise returns nil.
     mutating func takeConfirmed(upTo batch: UInt64) -> Unconfirmed? {
         guard let first = unconfirmed.first, first.batch <= batch else { return nil }
         hasConfirmed = true
         return unconfirmed.removeFirst()
     }
 
-    /// The next content for a batch.
+    /// The content to add to a batch next.
     enum Next {
         /// An item, which was taken out of the queue.
         case item(EngineBatch.Item)
         /// Reports of missed posts, for which the queue has room now.
         case missed
-        /// The next post of a replay.
+        /// The next earlier post for a subscription that has asked for earlier posts.
         case replay
         /// Nothing: all is sent, the rest does not fit, or the connection has no credits.
         case nothing
     }
 
-    /// Returns the next content for a batch.
+    /// Returns the content to add to a batch next.
     ///
     /// If it is an item, the item leaves the queue.
     mutating func takeNext(for batch: UInt64, fits room: Int) -> Next {

@@ -28,7 +28,7 @@ struct HubPoster: Hashable, Sendable {
     /// The number up to which the poster's posts were accepted.
     var accepted: UInt64 = 0
     var marks: [Topic: Mark] = [:]
-    /// The posts that some connection has not confirmed, in order.
+    /// The accepted posts that at least one connection still has to confirm, in the order of their numbers.
     private var unsettled = Deque<Unsettled>()
 
     /// The number up to which the poster's posts are settled.

@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// The engine of a center that reaches other centers through a hub between processes.
 ///
-/// The engine connects to the hub of a name. If there is none, and the engine is allowed to, it serves the hub itself, on a thread
-/// of its own. If several processes try that, one of them gets the name, and the others connect to its hub.
+/// The engine connects to the hub with a given name. If there is none, and the engine is allowed to, it serves the hub itself, on a
+/// thread of its own. If several processes try that, one of them gets the name, and the others connect to its hub.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class HubEngine: Engine {

@@ -34,7 +34,7 @@ final class HubServer {
     /// The posters in `away`; the one that has been away longest is the first.
     var awayOrder: [PosterID] = []
     private(set) var violations = 0
-    /// The clients to which a message could not be sent.
+    /// The clients whose connections are to be closed, because a message could not be sent to them.
     private var broken: [MessagePort.Peer] = []
     /// The timer that looks for processes that confirm no posts; nil while no poster waits for a confirmation.
     private var check: Timer?
@@ -81,7 +81,7 @@ final class HubServer {
         }
     }
 
-    /// Ends the hub: its name is free, and its connections are closed.
+    /// Ends the hub: frees its name, and closes its connections.
     func end() {
         if !port.isValid { return }
         port.invalidate()

@@ -39,7 +39,7 @@ final class InProcessHubCore: Sendable {
         }
     }
 
-    /// Applies a change to the hub, and wakes the connections that then have output.
+    /// Applies a change to the hub, and wakes the connections for which messages then wait.
     func tell(_ body: (inout Hub) throws(WireViolation) -> Void) {
         let woken = state.withLock { state in
             do throws(WireViolation) { try body(&state.hub) } catch {
@@ -51,7 +51,7 @@ final class InProcessHubCore: Sendable {
         for wake in woken { wake(true) }
     }
 
-    /// Removes and returns the next output for a connection; nil if there is none.
+    /// Removes and returns the next message for a connection; nil if there is none that may be sent now.
     func next(for connection: UInt64) -> Hub.Output? { state.withLock { $0.hub.next(for: connection) } }
 
     /// Closes a connection, and ends its poster if `last`, the number of the poster's last post, is given.

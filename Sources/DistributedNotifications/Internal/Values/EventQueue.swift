@@ -54,14 +54,14 @@ struct EventQueue: Sendable {
     private var head = 0
     /// The sequence number up to which entries are delivered even though the center is suspended.
     ///
-    /// The sequence number of an entry is its index in `entries` plus `head`. When an entry is dropped, the
-    /// sequence numbers of the later ones decrease by one.
+    /// The sequence number of an entry is its index in `entries` plus `head`. When an entry is dropped,
+    /// the sequence numbers of the later ones decrease by one.
     private var released = 0
     /// For each poster and topic, the sequence number of the entry into which the next notification is merged.
     private var mergeable: [Key: Int] = [:]
     /// The number of notifications that wait.
     private(set) var count = 0
-    /// The number of notifications that were dropped.
+    /// The number of notifications that were dropped so far, because of the capacity or a suspension.
     private(set) var droppedCount = 0
 
     init(
@@ -74,7 +74,7 @@ struct EventQueue: Sendable {
         self.mostHeld = mostHeld
     }
 
-    /// True if ``next()`` has an event.
+    /// True if ``next()`` returns an event.
     var hasNext: Bool {
         if holdsBack { return head < released && (!leading.isEmpty || !entries.isEmpty) }
         return !leading.isEmpty || !entries.isEmpty || !trailing.isEmpty
@@ -165,7 +165,7 @@ struct EventQueue: Sendable {
         if index == 0 {
             leading.add(oldest.post, reason)
         } else {
-            // The new gap takes the notification's place, after the gaps that the engine has reported before the notification.
+            // The new gap takes the place of the dropped notification, so gaps that the engine reported before it stay before it.
             var losses = Losses()
             losses.add(oldest.post, reason)
             if let gap = losses.takeFirst() { insert(gap, at: index) }

@@ -26,7 +26,7 @@ struct Follower: Hashable, Sendable {
         mutating func take(_ post: Post, hasBegun: Bool) -> (isNew: Bool, missingFrom: UInt64?) {
             let place = topics.index(forKey: post.topic)
             var last = max(floor, place.map { topics.values[$0] } ?? 0)
-            // A new subscription did not ask for the posts before the first one that it gets.
+            // A new subscription did not ask for posts of the topic before the first one that it gets, so those are not missing.
             if !hasBegun && place == nil { last = max(last, post.previous) }
             if post.number <= last { return (false, nil) }
             if let place { topics.values[place] = post.number } else { topics[post.topic] = post.number }
@@ -46,9 +46,9 @@ struct Follower: Hashable, Sendable {
     /// The accounts are needed because an engine may still have posts of ended posters.
     static let mostEnded = 1_024
 
-    /// The subscription; its start is the position at which the next connection continues.
+    /// The subscription, whose ``Subscription/start`` is updated to the position at which the next connection continues.
     private(set) var subscription: Subscription
-    /// The epoch and the time in which the subscription began; nil if it has not begun.
+    /// The epoch in which the subscription began, and the time at which it began; nil if it has not begun.
     private var beginning: Beginning?
     private var accounts: [PosterID: Account] = [:]
     /// The ended posters whose accounts are kept, in the order in which they ended.

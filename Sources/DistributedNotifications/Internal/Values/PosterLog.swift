@@ -33,7 +33,7 @@ struct PosterLog: Hashable, Sendable {
         case taken(UInt64, dropped: [UInt64])
         /// The log has no room for the post.
         case full
-        /// The limit of topics is reached.
+        /// The post would be of a new topic, and the log has the maximum number of topics already.
         case tooManyTopics
     }
 
@@ -44,11 +44,11 @@ struct PosterLog: Hashable, Sendable {
     private(set) var accepted: UInt64 = 0
     /// The number up to which posts are settled, or were dropped.
     private(set) var settled: UInt64 = 0
-    /// The posts that are kept, in order.
+    /// The posts that are kept, in the order of their numbers.
     private(set) var retained = Deque<Post>()
     /// For each kept post, its time by ``MachineClock``.
     private var times = Deque<Int64>()
-    /// The number of the last post that does not count against the limits.
+    /// The number of the last post that does not count towards the log's limits.
     ///
     /// The engine has limits of its own for this post and all earlier ones.
     private var exempt: UInt64 = 0
@@ -123,7 +123,7 @@ struct PosterLog: Hashable, Sendable {
         if isConnected {
             if post.number > sent {
                 due[post.topic] = post.number
-                // The horizon stands for the post, so the post counts as handed over.
+                // A horizon will stand for the post, so the post counts as handed over.
                 sent = post.number
             } else if post.number > accepted {
                 droppedOnTheWay.append(Dropped(topic: post.topic, number: post.number, time: time))
@@ -150,7 +150,7 @@ struct PosterLog: Hashable, Sendable {
     /// The next post to hand over; nil if there is none.
     var next: Post? { next(atMost: 1).first }
 
-    /// The next posts to hand over, in order.
+    /// Returns the next posts to hand over, in order, at most `most` of them.
     func next(atMost most: Int) -> [Post] {
         guard isConnected, let oldest = retained.first, sent < lastNumber else { return [] }
         // The numbers of the kept posts are consecutive.

@@ -1,4 +1,4 @@
-/// A breach of the protocol by another process.
+/// An error: bytes from another process do not follow the protocol.
 package struct WireViolation: Error, Hashable, Sendable {
     let reason: String
     init(_ reason: String) { self.reason = reason }
