@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 
 extension DistributedNotification {
-    /// Decodes a value of a type from the payload, which must be JSON.
+    /// Decodes the payload, which must be JSON, as a value of the given type.
     ///
     /// - Parameter type: The type.
     /// - Returns: The value.
@@ -15,7 +15,7 @@ extension DistributedNotification {
     }
 }
 
-/// The encoding of payloads as JSON.
+/// Encodes values as JSON payloads.
 enum JSONCoding {
     static func encode(_ value: some Encodable) throws(DistributedNotificationError) -> [UInt8] {
         do { return Array(try JSONEncoder().encode(value)) } catch { throw .coding("\(error)") }

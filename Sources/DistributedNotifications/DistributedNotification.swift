@@ -13,11 +13,11 @@ public struct DistributedNotification: Hashable, Sendable {
 
         init(_ id: PosterID) { self.id = id }
 
-        /// The poster of a gap that stands for all ended posters that the engine has forgotten.
+        /// A stand-in for ended posters that the engine has forgotten; only a gap can have this poster.
         ///
-        /// An engine remembers ended posters up to a limit. If a center was disconnected for so long that the engine has forgotten
-        /// ended posters meanwhile, each of its observers gets one such gap, because the observer can have missed notifications
-        /// of posters that it does not know.
+        /// An engine remembers a limited number of ended posters. While a center is disconnected, or too slow, the engine can
+        /// forget posters of which the center has missed notifications. Each observer that may have missed such notifications then
+        /// gets one gap with this poster, because the engine can no longer name the real ones.
         public static let unknown = Poster(.unknown)
 
         /// The identity, as 32 hexadecimal digits.
@@ -31,7 +31,7 @@ public struct DistributedNotification: Hashable, Sendable {
 
     let post: Post
 
-    /// The number of earlier notifications of the same poster and topic that were merged into this one.
+    /// The number of earlier notifications with the same poster, name and sender that were merged into this one.
     public internal(set) var mergedCount = 0
 
     init(_ post: Post) { self.post = post }
@@ -39,16 +39,18 @@ public struct DistributedNotification: Hashable, Sendable {
     /// The name of the event.
     public var name: String { post.topic.name }
 
-    /// The sender; nil if there is none.
+    /// The sender that the poster has given; nil if it has given none.
     public var sender: String? { post.topic.sender }
 
     /// The bytes that the poster has attached.
     public var payload: [UInt8] { post.payload }
 
-    /// The poster.
+    /// The identity of the center that posted the notification.
     public var poster: Poster { Poster(post.poster) }
 
-    /// The number that the poster has given the notification: a poster numbers its posts from 1, whatever their names and senders.
+    /// The number of the notification among all notifications of its poster.
+    ///
+    /// A poster numbers its posts from 1, in one sequence for all names and senders.
     public var number: UInt64 { post.number }
 
     /// The time of the post, in nanoseconds since 1970, by the clock of the poster's machine.

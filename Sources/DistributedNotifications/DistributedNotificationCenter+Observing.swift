@@ -1,7 +1,7 @@
 public import RunLoops
 
 extension DistributedNotificationCenter {
-    /// Registers a handler that is called on the thread of a loop with each notification, and with each gap.
+    /// Registers a handler, which is called with each notification and each gap on the thread of the given loop.
     ///
     /// The subscription begins in the background; ``DistributedObservation/isConfirmed`` is true once it has begun. A registered
     /// handler alone does not keep a run of the loop going. A center can have up to 16,384 observers; adding one more ends the
@@ -10,7 +10,7 @@ extension DistributedNotificationCenter {
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
     ///   - sender: The sender to observe; nil for any sender, or none.
-    ///   - loop: The loop.
+    ///   - loop: The loop on whose thread the handler is called.
     ///   - modes: The modes in which the handler may be called; at least one.
     ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit.
     ///   - behavior: The treatment of notifications while the center is suspended.

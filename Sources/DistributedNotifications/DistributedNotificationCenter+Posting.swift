@@ -1,9 +1,10 @@
 internal import RunLoops
 
 extension DistributedNotificationCenter {
-    /// Posts a notification, and returns when the center has it.
+    /// Posts a notification, and returns once this center has stored it in memory.
     ///
-    /// The center keeps the notification until it is settled, and sends it again if the connection or the hub ends.
+    /// The center keeps the notification until it is settled (``Milestone/settled``), and sends it again if the connection or the
+    /// hub ends.
     ///
     /// - Parameters:
     ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
@@ -44,7 +45,7 @@ extension DistributedNotificationCenter {
         }
     }
 
-    /// Posts a value as JSON, and returns when the center has it.
+    /// Posts a value as JSON, and returns once this center has stored it in memory.
     ///
     /// Otherwise the same as ``post(_:sender:payload:deliverImmediately:whenFull:)``.
     ///
@@ -73,8 +74,8 @@ extension DistributedNotificationCenter {
 
     /// Posts a notification, and waits until it is accepted or settled.
     ///
-    /// If the center has no room, this waits for room first. If the task is cancelled or the deadline passes after that, the
-    /// notification is posted nevertheless.
+    /// If the center has no room, this waits for room first. If the task is cancelled or the deadline passes during that wait,
+    /// nothing is posted. If that happens later, the call throws, but the notification stays posted.
     ///
     /// - Parameters:
     ///   - name: The name of the event: 1 to 255 bytes in UTF-8.

@@ -14,7 +14,7 @@ extension DistributedNotificationCenter {
             case coalescing
         }
 
-        /// The policy for a notification for which there is no room.
+        /// The policy for a notification that arrives when the limit is reached.
         ///
         /// With both policies, the observer gets a ``DistributedNotificationGap`` where the dropped notification would have been.
         ///
@@ -41,7 +41,7 @@ extension DistributedNotificationCenter {
         ///
         /// - Parameters:
         ///   - count: The maximum number of notifications that may wait; at least 1.
-        ///   - policy: The policy for a notification for which there is no room.
+        ///   - policy: The policy for a notification that arrives when the limit is reached.
         /// - Returns: The capacity.
         public static func bounded(_ count: Int, _ policy: Policy) -> Capacity {
             if count < 1 {
@@ -75,7 +75,7 @@ extension DistributedNotificationCenter {
         /// No earlier notifications: only notifications from now on.
         public static let now = Start(start: .now)
 
-        /// Returns a start with the newest notifications that the engine still has, at most `count` of them.
+        /// Returns a start that asks for the newest notifications that the engine still has, at most `count` of them.
         ///
         /// - Parameter count: The maximum number of notifications.
         /// - Returns: The start.
@@ -84,7 +84,7 @@ extension DistributedNotificationCenter {
             return Start(start: .last(count))
         }
 
-        /// Returns a start with the notifications that the engine still has and that were posted since a time.
+        /// Returns a start that asks for the notifications that were posted since a time and that the engine still has.
         ///
         /// - Parameter date: The time, in nanoseconds since 1970, by the posters' clocks.
         /// - Returns: The start.

@@ -3,20 +3,21 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public enum ConnectionState: Hashable, Sendable {
-        /// The center connects for the first time. Posts are kept.
+        /// The center is making its first attempt to connect. Posts are kept.
         case connecting
         /// The center is connected.
         case connected
-        /// The center is connected, but an acknowledgement that it waits for has not come in time.
+        /// The center is connected, but an acknowledgement of its posts is late.
         ///
-        /// The hub is stopped, or its machine is overloaded. Posts are sent or kept.
+        /// For example, the hub's process is stopped, or its machine is overloaded. Posts are still sent while the connection has
+        /// room for them, and are kept otherwise.
         case stalled(since: ContinuousClock.Instant)
-        /// The connection has ended, and the center connects again. Posts are kept.
+        /// The center has no connection, for the given reason, and tries to connect again. Posts are kept.
         case away(since: ContinuousClock.Instant, DistributedNotificationError)
         /// The center has ended: it was invalidated, or the engine cannot continue, for the given reason.
         case ended(DistributedNotificationError?)
     }
 }
 
-/// The state of a center's connection, for engines.
+/// A short name, for engines, of the state of a center's connection.
 package typealias ConnectionState = DistributedNotificationCenter.ConnectionState

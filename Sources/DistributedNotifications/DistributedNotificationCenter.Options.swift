@@ -13,25 +13,29 @@ extension DistributedNotificationCenter {
         /// The maximum number of bytes of a payload; at most 98,304.
         public var payload = 65_536
 
-        /// The maximum number of posts that the center keeps until they are settled.
+        /// The maximum number of posts that the center keeps at the same time.
+        ///
+        /// A post is kept until it is settled (``DistributedNotificationCenter/Milestone/settled``).
         public var keptPosts = 4_096
 
-        /// The maximum number of bytes of the posts that the center keeps until they are settled.
+        /// The maximum total size, in bytes, of the posts that the center keeps at the same time.
+        ///
+        /// A post is kept until it is settled (``DistributedNotificationCenter/Milestone/settled``).
         public var keptBytes = 4_194_304
 
-        /// The maximum number of pairs of a name and a sender with which the center posts; at most 65,536.
+        /// The maximum number of different pairs of name and sender among the center's posts; at most 65,536.
         public var topics = 1_024
 
         /// The maximum number of notifications that an observer holds while the center is suspended.
         public var held = 1_024
 
-        /// The time without an acknowledgement after which the connection counts as stalled.
+        /// The time for which the center waits for an acknowledgement before the connection counts as stalled.
         public var stall = Duration.seconds(5)
 
-        /// The time within which known posters must connect again, counted from the moment that this center has connected again.
+        /// The time that the other posters have to connect again, once this center has connected again.
         ///
-        /// If a poster has not connected when this time is over, the observers of this center get a gap whose
-        /// ``DistributedNotificationGap/to`` is nil.
+        /// When a hub ends, all its centers must connect to the next one. If a poster that this center knows has not connected when
+        /// the time is over, the observers of this center get a gap whose ``DistributedNotificationGap/to`` is nil.
         public var grace = Duration.seconds(10)
 
         /// Makes limits that suit most programs.
@@ -70,11 +74,11 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public enum FullPolicy: Hashable, Sendable {
-        /// The post throws ``DistributedNotificationError/full``.
+        /// The call throws ``DistributedNotificationError/full``.
         case refuse
         /// The oldest kept posts are dropped. Observers that have not received them get a gap.
         case dropOldest
-        /// The post blocks the thread until there is room, and throws ``DistributedNotificationError/full`` if the given
+        /// The call blocks the thread until there is room, and throws ``DistributedNotificationError/full`` if the given
         /// time passes first.
         case block(until: Duration)
     }
@@ -103,7 +107,7 @@ extension DistributedNotificationCenter {
         public var accepted: UInt64 = 0
         /// The number of posts that are kept, because they are not settled.
         public var kept = 0
-        /// The number of posts that were dropped for lack of room.
+        /// The number of posts that the center has dropped to make room for newer ones.
         public var dropped = 0
     }
 }

@@ -26,16 +26,16 @@ public final class DistributedNotificationCenter: Sendable {
     let state: CenterState
     private let thread: RunLoopThread
 
-    /// The engine.
+    /// The engine that connects this center to other centers.
     public let engine: DistributedNotificationEngine
 
-    /// The limits.
+    /// The limits of this center.
     public var options: Options { state.options }
 
     /// The identity of this center as a poster.
     public var poster: DistributedNotification.Poster { .init(state.poster) }
 
-    /// Makes a center, which begins to connect.
+    /// Makes a center, and begins to connect it in the background.
     ///
     /// - Parameters:
     ///   - engine: The engine that connects the center to the others.
@@ -57,15 +57,15 @@ public final class DistributedNotificationCenter: Sendable {
 
     /// Ends the center: its observers are removed, and its connection is closed.
     ///
-    /// Posts that the engine has taken are still sent if that is possible without waiting. To be sure of a post, wait until it is
-    /// accepted. Calling this twice is harmless.
+    /// Posts that the engine has taken are still sent if that is possible without waiting. To be sure that a post is sent, wait
+    /// until it is accepted before you end the center. Calling this twice is harmless.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {
         Fork.check("DistributedNotificationCenter.invalidate")
         state.end(nil)
         let thread = thread
-        // The thread stops after the block that ends the engine.
+        // Blocks run in order, so the thread stops only after the block that ends the engine.
         thread.runLoop.performInEveryMode { thread.stop() }
     }
 
@@ -76,7 +76,7 @@ public final class DistributedNotificationCenter: Sendable {
     /// > Thread safety: any thread. The state can change at any moment.
     public var connectionState: ConnectionState { state.connection }
 
-    /// The states of the connection from now on, beginning with the present one.
+    /// The states of the connection from now on, beginning with the current one.
     ///
     /// A task that is slow misses states, but never the newest one. The sequence ends with the center.
     public var connectionStates: AsyncStream<ConnectionState> {
@@ -103,6 +103,6 @@ public final class DistributedNotificationCenter: Sendable {
 }
 
 extension DistributedNotificationCenter: CustomStringConvertible {
-    /// The engine, and the identity of the poster.
+    /// A text that names the engine and the identity of this center as a poster.
     public var description: String { "distributed notification center on \(engine), poster \(poster)" }
 }

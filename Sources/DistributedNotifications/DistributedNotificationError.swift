@@ -21,9 +21,9 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case ended
     /// A later post with ``DistributedNotificationCenter/FullPolicy/dropOldest`` has taken the place of this one.
     case dropped
-    /// The deadline passed first. A post that the call was waiting for may still arrive.
+    /// The deadline passed before the wait was over. A post that the call was waiting for may still arrive.
     case timedOut
-    /// The task that waited was cancelled. The post may still arrive.
+    /// The task that waited was cancelled. A post that the call was waiting for may still arrive.
     case cancelled
     /// The value is not encodable as JSON, or the payload is not JSON of the type, for the given reason.
     case coding(String)
@@ -33,9 +33,9 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case duplicatePoster
     /// The engine cannot be used, for the given reason.
     case engine(String)
-    /// A port between processes has failed.
+    /// A message port, which connects this process to others, has failed with the given error.
     case port(MessagePortError)
-    /// The kernel has refused a call.
+    /// A system call has failed with the given error.
     case system(SystemError)
 }
 

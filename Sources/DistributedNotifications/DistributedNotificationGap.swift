@@ -1,7 +1,7 @@
 /// Notifications of one poster that an observer has missed for good.
 ///
-/// A gap is an event of its own, which the observer gets in order with its notifications: after every notification of the
-/// poster and topic with a lower number, and before every one with a higher number.
+/// A gap is an event of its own, which the observer gets in order with its notifications. Among those with the same poster, name
+/// and sender, it comes after every notification with a lower number, and before every one with a higher number.
 ///
 /// > Thread safety: a value.
 public struct DistributedNotificationGap: Hashable, Sendable {
@@ -24,24 +24,24 @@ public struct DistributedNotificationGap: Hashable, Sendable {
         case posterEnded = 6
     }
 
-    /// The poster, or ``DistributedNotification/Poster/unknown``.
+    /// The poster of the missing notifications, or ``DistributedNotification/Poster/unknown``.
     public let poster: DistributedNotification.Poster
 
-    /// The name of the notifications; nil if it is unknown, in which case they can have any name and any sender.
+    /// The name of the missing notifications; nil if it is unknown, so that they can have any name and any sender.
     public let name: String?
 
-    /// The sender of the notifications; nil if they have none, or ``name`` is nil.
+    /// The sender of the missing notifications; nil if they have none, or if ``name`` is nil.
     public let sender: String?
 
-    /// The lowest number that may be missing.
+    /// The number of the first notification that may be missing.
     public let from: UInt64
 
-    /// The highest number that may be missing; nil if it is unknown.
+    /// The number of the last notification that may be missing; nil if it is unknown.
     ///
     /// If the number is unknown and the poster posts again, the gap ends before the poster's next notification.
     public let to: UInt64?
 
-    /// The reason.
+    /// The reason that the notifications are missing.
     public let reason: Reason
 
     /// True if at least one notification that the observer wanted is missing; false if that is possible, but not known.

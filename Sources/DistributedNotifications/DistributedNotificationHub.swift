@@ -46,7 +46,7 @@ public final class DistributedNotificationHub: Sendable {
     /// False once the hub has ended.
     ///
     /// The hub ends by itself if it loses its name because the directory of the names was removed. After that,
-    /// another hub can take the name, and two hubs would split the observers.
+    /// another hub can take the name, and each of the two hubs would have only some of the observers.
     public var isValid: Bool { !thread.isEnded }
 
     /// Ends the hub.

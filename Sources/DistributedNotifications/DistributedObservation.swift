@@ -32,10 +32,10 @@ public final class DistributedObservation: Sendable {
     // In a forked child, the center belongs to the parent process.
     deinit { if !Fork.isChild { remove() } }
 
-    /// The counts so far.
+    /// The numbers of notifications that were delivered and dropped so far.
     public var counts: Counts { lane.counts }
 
-    /// True once the subscription is confirmed.
+    /// True once the engine has confirmed the subscription.
     ///
     /// From then on, every matching notification is delivered, or is reported in a gap.
     public var isConfirmed: Bool { lane.isConfirmed }

@@ -30,7 +30,7 @@ extension RedisAddress: CustomStringConvertible {
 ///
 /// > Thread safety: a value.
 public struct RedisOptions: Hashable, Sendable {
-    /// The name of the space that the notifications are in.
+    /// The name of the space that separates these notifications from others on the same server.
     ///
     /// Centers of other spaces do not see these notifications. All keys begin with `dn:{space}:`.
     public var space = "default"
@@ -44,27 +44,27 @@ public struct RedisOptions: Hashable, Sendable {
     /// The number of the database.
     public var database = 0
 
-    /// The approximate number of entries that the server keeps for observers that start with earlier notifications or connect
-    /// again.
+    /// The approximate number of entries that the server keeps in its stream.
     ///
-    /// An entry holds the notifications that a center hands over at the same time: one notification if the center posts seldom, and
-    /// up to 16 if it posts thousands a second.
+    /// Observers that start with earlier notifications, or that connect again, read them from these entries. An entry holds the
+    /// notifications that a center hands over at the same time: one notification if the center posts seldom, and up to 16 if it
+    /// posts thousands a second.
     public var streamLength = 100_000
 
     /// The time for which a center keeps a post after the server has accepted it.
     ///
-    /// A server that writes its file once a second loses up to two seconds when it crashes. When the engine connects again, the
-    /// center resends all posts that it keeps, and the server adds the posts that it does not have.
+    /// A server that writes its file once a second loses up to the last two seconds of data when it crashes. When the engine
+    /// connects again, the center resends all posts that it keeps, and the server adds the posts that it does not have.
     public var retention = Duration.seconds(3)
 
-    /// The largest number of accepted posts that a center keeps for the retention.
+    /// The maximum number of accepted posts that a center keeps for the time ``retention``.
     ///
     /// Beyond this number, the oldest accepted posts are kept for less time than ``retention``, so the retention never limits the
     /// rate of posts. With the defaults, every post is kept for the whole time if the center posts at most 32,768 in three seconds,
     /// some 10,000 a second. The limits of the center's own options count only the posts that the server has not accepted yet.
     public var retainedPosts = 32_768
 
-    /// The largest number of bytes of accepted posts that a center keeps for the retention.
+    /// The maximum total size, in bytes, of the accepted posts that a center keeps for the time ``retention``.
     ///
     /// Beyond this size, the oldest accepted posts are kept for less time than ``retention``.
     public var retainedBytes = 33_554_432

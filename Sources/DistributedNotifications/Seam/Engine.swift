@@ -2,16 +2,19 @@ package import RunLoops
 
 /// The connection of one center to the other centers, which carries posts and guarantees nothing about them.
 ///
-/// Numbering, retention, de-duplication and gaps are the center's work, and the same for every engine. An engine reports the
-/// posts that it has accepted, the posts that are settled, and the posts that it knows to be missing.
+/// The center numbers and keeps posts, recognizes duplicates, and reports gaps, in the same way for every engine. An engine reports
+/// which posts it has accepted, which are settled (``EngineSink/acknowledged(accepted:settled:exempt:)``), and which it knows to
+/// be missing.
 ///
-/// A center makes its engine on the thread of its own loop, calls it only there, and expects every call of the ``EngineSink``
-/// there, too. So an engine needs no lock. No method blocks. The engine may call the sink during ``start(_:_:)`` and later, but not
-/// during ``publish(_:)``, ``announce(_:)``, ``subscribe(_:)``, ``unsubscribe(_:)``, ``locate(_:)`` or ``confirm(_:credits:)``.
+/// A center makes its engine on the thread of its own loop. It calls the engine only there, and expects every call of the
+/// ``EngineSink`` there, too. So an engine needs no lock. No method blocks.
+///
+/// The engine may call the sink during ``start(_:_:)`` and later, but not during ``publish(_:)``, ``announce(_:)``,
+/// ``subscribe(_:)``, ``unsubscribe(_:)``, ``locate(_:)`` or ``confirm(_:credits:)``.
 ///
 /// After each ``EngineSink/state(_:epoch:)`` with ``ConnectionState/connected``, the center calls, in this order: `announce` with
 /// the opening horizons, `locate` with the posters that it knows, `subscribe` with all its subscriptions, and `publish` with all
-/// posts that are not settled. The engine forgets all of them when the connection ends.
+/// posts that are not settled. When the connection ends, the engine forgets everything that it got in these calls.
 package protocol Engine: AnyObject {
     /// Begins to connect; from then on, the engine connects again whenever the connection ends.
     ///
@@ -20,22 +23,22 @@ package protocol Engine: AnyObject {
     ///   - sink: The center, which the engine holds weakly.
     func start(_ start: EngineStart, _ sink: any EngineSink)
 
-    /// Hands over a post.
+    /// Hands a post to the engine.
     ///
-    /// Posts come in the order of their numbers. After ``Handed/full`` the center waits for ``EngineSink/room()``, after
-    /// ``Handed/away`` for the next connection.
+    /// Posts come in the order of their numbers. If the result is ``Handed/full``, the center waits for ``EngineSink/room()``
+    /// before it hands over more. If the result is ``Handed/away``, the center waits for the next connection.
     func publish(_ post: Post) -> Handed
 
-    /// Hands over horizons of this poster, which stay in order with its posts.
+    /// Hands the engine ``Horizon`` values of this poster, which stay in order with the poster's posts.
     ///
-    /// - Parameter announcement: The horizons, at most two for each topic of the poster. They are never refused.
+    /// - Parameter announcement: The horizons, at most two for each topic of the poster. The engine never refuses them.
     func announce(_ announcement: Announcement)
 
     /// Adds subscriptions.
     ///
-    /// For each subscription, the engine delivers the earlier posts that the start asks for, then one or more baselines
-    /// (``EngineBatch/Item/baseline(_:)``), the last of which has ``Baseline/isLast``. From then on it delivers every matching
-    /// post.
+    /// For each subscription, the engine delivers the earlier posts that ``Subscription/start`` asks for, then one or more
+    /// baselines (``EngineBatch/Item/baseline(_:)``), the last of which has ``Baseline/isLast``. From then on it delivers every
+    /// matching post.
     func subscribe(_ subscriptions: [Subscription])
 
     /// Removes subscriptions by their numbers.
@@ -43,15 +46,16 @@ package protocol Engine: AnyObject {
 
     /// Asks about posters that the center knows from an earlier connection.
     ///
-    /// For each of them that the engine knows, it delivers ``EngineBatch/Item/present(_:)`` or ``EngineBatch/Item/ended(_:only:)``.
-    /// It reports the others when it learns of them, as it does with every poster once there is a subscription.
+    /// For each of these posters that the engine knows, the engine delivers ``EngineBatch/Item/present(_:)`` or
+    /// ``EngineBatch/Item/ended(_:only:)``. It reports the other ones when it learns of them. Once there is a subscription, the
+    /// engine reports every poster in this way, even if the center has not asked.
     func locate(_ posters: [PosterID])
 
-    /// Confirms batches.
+    /// Tells the engine which batches the center has taken, and how many more posts it takes.
     ///
     /// - Parameters:
     ///   - batch: The number of the newest batch that the center has taken; the center has taken all earlier batches, too.
-    ///   - credits: The number of further posts that the center takes.
+    ///   - credits: The maximum number of posts that the engine may deliver without a further confirmation.
     func confirm(_ batch: UInt64, credits: Int)
 
     /// Ends the engine, and reports the number of the poster's last post.
@@ -61,13 +65,14 @@ package protocol Engine: AnyObject {
     func end(lastNumber: UInt64)
 }
 
-/// The identity of a center as a poster, for its engine.
+/// The facts about a center that its engine needs from the start.
 package struct EngineStart: Sendable {
-    /// The poster.
+    /// The identity of the center as a poster.
     package let poster: PosterID
-    /// The descriptor of a memory file whose first 8 bytes are the poster's last number, little-endian; nil if there is none.
+    /// The descriptor of a memory file that contains the number of the poster's last post; nil if there is none.
     ///
-    /// The number is stored before its post is handed over. The center keeps the descriptor open until the engine ends.
+    /// The number is in the first 8 bytes, little-endian. It is stored before the post is handed to the engine. The
+    /// center keeps the descriptor open until the engine ends.
     package let numberFile: CInt?
 
     package init(poster: PosterID, numberFile: CInt?) {
@@ -86,14 +91,14 @@ package enum Handed: Hashable, Sendable {
     case away
 }
 
-/// The interface of a center to its engine.
+/// The interface through which an engine calls its center.
 package protocol EngineSink: AnyObject {
     /// Reports a change of the connection.
     ///
     /// - Parameters:
     ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
-    ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. If the epoch differs from
-    ///     the last one, the store is another one: nothing that the last store had is known to be in this store.
+    ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. If it differs from the epoch
+    ///     of the last connection, the store is another one, which may lack everything that the last store had.
     ///   - sharesClock: True if all centers of the engine read the same clock, so that an observer can tell which posts are older
     ///     than its subscription.
     func state(_ state: ConnectionState, epoch: Epoch?, sharesClock: Bool)
@@ -103,11 +108,11 @@ package protocol EngineSink: AnyObject {
     /// - Parameters:
     ///   - accepted: The number up to which the engine has all posts.
     ///   - settled: The number up to which every matching connection has confirmed each post, or was given a gap.
-    ///   - exempt: The number up to which posts do not count against the limits of the center, because the engine itself limits
-    ///     the accepted posts that are kept; if the engine has no such limit, the same number as `settled`.
+    ///   - exempt: The number up to which posts do not count towards the limits of the center. An engine that itself limits the
+    ///     accepted posts that the center keeps passes `accepted` here; any other engine passes `settled`.
     func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64)
 
-    /// Reports that posts can be handed over again.
+    /// Reports that the engine takes posts again after it has refused one with ``Handed/full``.
     func room()
 
     /// Delivers the events of a batch, in order.
@@ -121,6 +126,6 @@ extension EngineSink {
     }
 }
 
-/// A maker of engines, which a center calls on the thread of its loop.
+/// A closure that makes an engine; the center calls it on the thread of the given loop.
 package typealias EngineMaker =
     @Sendable (_ loop: RunLoop) throws(DistributedNotificationError) -> any Engine

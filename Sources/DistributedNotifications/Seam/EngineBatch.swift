@@ -3,21 +3,24 @@ package struct EngineBatch: Hashable, Sendable {
     /// An event of a batch.
     package enum Item: Hashable, Sendable {
         case post(Delivered)
-        /// A notice that the engine does not deliver the posts of a topic up to a number.
+        /// A notice that the engine will not deliver the posts of a topic up to a number.
         ///
-        /// `only` is the one subscription that the horizon is for; nil for all checked subscriptions.
+        /// `only` is the number of the subscription that the notice is for, or nil for every subscription whose last ``Baseline``
+        /// on this connection was delivered.
         case horizon(Horizon, only: UInt64? = nil)
-        /// The numbers with which a subscription begins; if it began on an earlier connection, those that it should have reached.
+        /// The newest post numbers at the moment when a subscription begins or, on a later connection, continues.
+        ///
+        /// If the subscription began on an earlier connection, a higher number than it knows means that posts are missing.
         case baseline(Baseline)
-        /// A poster is connected, and the engine has delivered all posts that it has of this poster.
+        /// A poster that the engine knows, and that has not ended as far as the engine knows.
         case present(PosterID)
         /// A poster has ended.
         ///
-        /// `only` is the one subscription that the end is for; nil for all subscriptions.
+        /// `only` is the number of the subscription that the report is for, or nil for every subscription.
         case ended(PosterEnd, only: UInt64? = nil)
     }
 
-    /// The number of the batch on this connection, by which the center confirms the batch.
+    /// The number of the batch on this connection; the center uses it to confirm the batch.
     package let number: UInt64
     package let items: [Item]
 
@@ -31,9 +34,10 @@ package struct EngineBatch: Hashable, Sendable {
         package let post: Post
         /// The position of the post in the order in which the engine has accepted posts.
         package let position: Position
-        /// The only subscription that gets the post, because it asked for earlier posts; nil for all checked subscriptions.
+        /// The number of the only subscription that gets the post, or nil if every checked subscription gets it.
         ///
-        /// A subscription is checked once the engine has delivered its last baseline on this connection.
+        /// A subscription that has asked for earlier posts gets them alone. A subscription is checked once the engine has
+        /// delivered its last ``Baseline`` on this connection.
         package let subscription: UInt64?
 
         package init(post: Post, position: Position, subscription: UInt64? = nil) {
@@ -44,15 +48,17 @@ package struct EngineBatch: Hashable, Sendable {
     }
 }
 
-/// The numbers up to which posters have posted; they follow the earlier posts that a subscription asked for.
+/// The numbers up to which posters have posted in the topics of one subscription.
+///
+/// The last baseline of a subscription follows the earlier posts that the subscription asked for.
 package struct Baseline: Hashable, Sendable {
     /// A number up to which a poster has posted.
     package struct Mark: Hashable, Sendable {
         package let poster: PosterID
-        /// The topic; nil for every topic of the poster.
+        /// The topic in which the poster has posted; nil for every topic of the poster.
         package let topic: Topic?
         package let number: UInt64
-        /// The number of the newest horizon of the topic; the horizon says nothing about later posts.
+        /// The number of the newest ``Horizon`` of the topic, which says nothing about posts with higher numbers.
         package let base: UInt64
         /// The time of the horizon with the number ``base``.
         package let baseTime: Int64
@@ -70,9 +76,9 @@ package struct Baseline: Hashable, Sendable {
 
     package let subscription: UInt64
     package let marks: [Mark]
-    /// The position of the newest post that the engine had accepted.
+    /// The position of the newest post that the engine had accepted when it made the baseline.
     package let position: Position
-    /// False if another baseline of the same subscription follows, because one packet would be too long.
+    /// False if another baseline of the same subscription follows, for example because one message would be too long.
     package let isLast: Bool
     /// True if the store has forgotten ended posters whose posts the subscription may have missed.
     package let hasForgotten: Bool
@@ -89,10 +95,10 @@ package struct Baseline: Hashable, Sendable {
     }
 }
 
-/// The end of a poster.
+/// A report that a poster has ended.
 package struct PosterEnd: Hashable, Sendable {
     package let poster: PosterID
-    /// The number up to which the engine has the poster's posts.
+    /// The number up to which the engine has accepted the poster's posts.
     package let accepted: UInt64
     /// The number of the poster's last post; nil if it is unknown.
     package let last: UInt64?

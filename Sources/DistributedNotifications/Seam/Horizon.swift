@@ -1,18 +1,20 @@
-/// A poster's statement that it has posted up to a number in a topic; it stands for posts that are not sent.
+/// A poster's statement that it has posted in a topic up to a number; it takes the place of posts that are not sent.
 package struct Horizon: Hashable, Sendable {
     package let poster: PosterID
     package let topic: Topic
-    /// The number of the newest post that the horizon stands for.
+    /// The number of the newest of the posts that are not sent.
     package let number: UInt64
-    /// The time of the post with ``number``, by the clock that the poster and the observers share; the maximum if they share none.
+    /// The time of the post with ``number``, by the clock that the poster and the observers share.
     ///
-    /// A subscription that began later has not lost that post.
+    /// If they share no clock, this is the maximum of the type. A subscription that began after
+    /// this time has not lost that post.
     package let time: Int64
     /// True if an engine has accepted the post with ``number``, and there is no shared clock.
     ///
-    /// If the poster is new to the store, a subscription that began in this store has not lost that post.
+    /// The engine may have accepted the post into an earlier store (``Epoch``). If the poster is new to the present store, a
+    /// subscription that began in the present store has not lost that post.
     package let isBase: Bool
-    /// The reason in the gap that the horizon can cause.
+    /// The reason that an observer's gap gives if the observer has missed the posts.
     package let reason: DistributedNotificationGap.Reason
 
     package init(
@@ -28,12 +30,16 @@ package struct Horizon: Hashable, Sendable {
     }
 }
 
-/// The horizons that a poster hands to its engine.
+/// The horizons that a poster hands to its engine together.
 package struct Announcement: Hashable, Sendable {
     package let horizons: [Horizon]
-    /// True for the first announcement of a connection, with the horizons of each topic whose posts are not all sent again.
+    /// True for the first announcement on a connection.
+    ///
+    /// It contains the horizons of every topic with posts that the poster no longer keeps, and so does not send again.
     package let isOpening: Bool
-    /// The number up to which the poster sends no posts, because they were sent before, or because horizons stand for them.
+    /// The number up to which the poster sends no more posts on this connection.
+    ///
+    /// The posts up to this number were sent before, or horizons stand for them.
     package let number: UInt64
 
     package init(horizons: [Horizon], number: UInt64, isOpening: Bool) {

@@ -8,7 +8,7 @@ package struct PosterID: Hashable, Comparable, Sendable {
         self.low = low
     }
 
-    /// The identity that stands for posters which an engine has forgotten.
+    /// The identity that stands for all posters that an engine has forgotten.
     package static let unknown = PosterID(high: 0, low: 0)
 
     package static func < (left: PosterID, right: PosterID) -> Bool {
@@ -21,7 +21,7 @@ package struct PosterID: Hashable, Comparable, Sendable {
     }
 }
 
-/// The name and sender of notifications.
+/// The name and the sender of a notification.
 package struct Topic: Hashable, Comparable, Sendable {
     package let name: String
     package let sender: String?
@@ -38,7 +38,7 @@ package struct Topic: Hashable, Comparable, Sendable {
 
 /// A notification as centers and engines exchange it.
 package struct Post: Hashable, Sendable {
-    /// The poster.
+    /// The identity of the center that posted the notification.
     package let poster: PosterID
     /// The number that the poster has given the post, counted from 1.
     package let number: UInt64
@@ -64,6 +64,6 @@ package struct Post: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// The number of bytes that the post counts for in limits.
+    /// The number of bytes that the post counts for when limits in bytes are checked.
     package var cost: Int { payload.count + topic.name.utf8.count + (topic.sender?.utf8.count ?? 0) + 64 }
 }

@@ -1,4 +1,6 @@
-/// The identity of an engine's store: a hub's is the same for its whole life, and a database has a new one in each generation.
+/// The identity of the store in which an engine keeps posts.
+///
+/// A hub has one epoch for its whole life. A database gets a new epoch with each generation of its data.
 package struct Epoch: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -30,19 +32,19 @@ package struct Subscription: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
         /// No earlier posts: only posts from now on.
         case now
-        /// The newest earlier posts, up to this number.
+        /// The newest earlier posts, at most this many.
         case last(Int)
         /// The posts since a time, in nanoseconds since 1970, by the posters' clocks.
         case since(Int64)
-        /// The posts after a position; all posts if the epoch is another one.
+        /// The posts after a position in the store with the given epoch; all posts if the engine now uses another store.
         case after(Position, Epoch)
     }
 
     /// The number of the subscription, unique within its center.
     package let number: UInt64
-    /// The name; nil for every name.
+    /// The name that the subscription is for; nil for every name.
     package let name: String?
-    /// The sender; nil for any sender, or none.
+    /// The sender that the subscription is for; nil for posts with any sender or none.
     package let sender: String?
     package var start: Start
 
@@ -53,7 +55,7 @@ package struct Subscription: Hashable, Sendable {
         self.start = start
     }
 
-    /// True if the subscription includes a topic.
+    /// Returns true if the subscription is for the name and the sender of a topic.
     package func matches(_ topic: Topic) -> Bool {
         (name == nil || name == topic.name) && (sender == nil || sender == topic.sender)
     }

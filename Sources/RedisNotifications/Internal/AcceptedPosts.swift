@@ -2,10 +2,10 @@ internal import DequeModule
 
 /// The posts that the server has accepted and that the center still has to keep.
 ///
-/// A pure value. To keep the number of groups small, the posts that are accepted within a tenth of a second form one group, unless
-/// that group would get too large. The whole group is kept as long as its last post.
+/// A pure value. The posts are kept in groups. To keep the number of groups small, the posts that are accepted within a tenth of a
+/// second form one group, unless it would get too large. The whole group is kept as long as its last post.
 struct AcceptedPosts: Hashable, Sendable {
-    /// The limits on the time, the number and the size of the posts that are kept.
+    /// The time for which posts are kept, and the limits on their number and their total size in bytes.
     struct Limits: Hashable, Sendable {
         var time: Duration
         var posts: Int
@@ -53,7 +53,7 @@ struct AcceptedPosts: Hashable, Sendable {
 
     /// Returns true if more posts can join a group.
     ///
-    /// Groups stay small, because beyond a limit the oldest group is settled early as a whole.
+    /// Groups stay small, because the oldest group is settled early, as a whole, when the kept posts exceed a limit.
     private func isSmall(_ group: Group) -> Bool {
         group.posts < limits.posts / 16 && group.bytes < limits.bytes / 16
     }
@@ -65,7 +65,7 @@ struct AcceptedPosts: Hashable, Sendable {
         settled = first.number
     }
 
-    /// The time at which the next group of posts is settled; nil if there is no group.
+    /// The time at which the oldest group of posts is settled; nil if there is no group.
     var due: ContinuousClock.Instant? { groups.first.map { $0.ended + limits.time } }
 
     /// Settles the posts that have been kept long enough, so that the center need not keep them any longer.
@@ -80,7 +80,7 @@ struct AcceptedPosts: Hashable, Sendable {
         return changes
     }
 
-    /// Starts again on a new connection.
+    /// Forgets the posts that are accepted but not settled, because a new connection begins.
     ///
     /// On the new connection, the center resends all posts that are not settled.
     mutating func restart() {

@@ -1,9 +1,9 @@
 internal import DistributedNotifications
 
-/// The posters that have ended but can still have entries in the stream, numbered in the order in which the engine has read their
-/// ends.
+/// The posters that have ended, but of which the stream can still have entries.
 ///
-/// A pure value. When an engine reads the stream again from the start, it skips the posters whose ends were read before.
+/// A pure value. The ends of posters are numbered in the order in which the engine has read them. When the engine reads the stream
+/// again from the start, it skips the posters whose ends were read before.
 struct EndedPosters: Hashable, Sendable {
     /// The ID of the entry that records a poster's end, and the number of this end in the order of reading.
     private struct End: Hashable, Sendable {
@@ -15,10 +15,10 @@ struct EndedPosters: Hashable, Sendable {
     private static let most = 4_096
 
     private var ends: [PosterID: End] = [:]
-    /// The number of ends that were read.
+    /// The number of posters whose ends were read.
     private(set) var count: UInt64 = 0
 
-    /// Notes the end of a poster.
+    /// Records that the end of a poster was read from the entry with an ID.
     mutating func note(_ poster: PosterID, at id: EntryID) {
         if ends[poster] != nil { return }
         count += 1

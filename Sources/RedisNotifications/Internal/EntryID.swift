@@ -14,7 +14,7 @@ extension EntryID {
         self.init(high: high, low: low)
     }
 
-    /// The ID in the notation of the server.
+    /// The ID as the server writes it.
     var text: String { "\(high)-\(low)" }
 
     /// The ID just before this one.
@@ -24,7 +24,7 @@ extension EntryID {
     }
 }
 
-/// Two numbers as the 32 hexadecimal digits that identify a poster or a generation on the server.
+/// The text form of two numbers: the 32 hexadecimal digits that identify a poster or a generation on the server.
 enum HexadecimalPair {
     static func text(_ high: UInt64, _ low: UInt64) -> String { digits(high) + digits(low) }
 
@@ -33,7 +33,7 @@ enum HexadecimalPair {
         return String(repeating: "0", count: 16 - text.count) + text
     }
 
-    /// Reads the digits; nil if the text has another form.
+    /// Reads two numbers from 32 hexadecimal digits; nil if the text has another form.
     static func parse(_ text: String) -> (high: UInt64, low: UInt64)? {
         guard text.utf8.count == 32, text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }),
             let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)

@@ -4,7 +4,7 @@ internal import RunLoops
 
 /// Looks up the names of hosts, each on a separate thread, because a look-up can take long.
 enum NameLookup {
-    /// Looks up a host.
+    /// Looks up the numeric address of a host.
     ///
     /// - Parameters:
     ///   - host: The name or the numeric address of the host.

@@ -1,13 +1,13 @@
 internal import DistributedNotifications
 
-/// Posts of one poster, which the server adds to the stream in one step and as one entry.
+/// Posts of one poster that the server adds to the stream in one step, as one entry.
 ///
 /// A pure value. A center makes a batch of the posts that it hands over in the same pass of its loop.
 struct PostBatch {
     /// The limits of a batch.
     ///
-    /// A batch has several posts because the server limits the number of entries. The batch is small, because the server serves no
-    /// other client while the server adds an entry.
+    /// The server keeps a limited number of entries, so one entry contains several posts. A batch is small nevertheless, because
+    /// the server serves no other client while it adds an entry.
     static let most = (posts: 16, bytes: 65_536)
 
     private(set) var posts: [Post] = []
@@ -16,7 +16,7 @@ struct PostBatch {
     var isEmpty: Bool { posts.isEmpty }
     var isFull: Bool { posts.count >= PostBatch.most.posts || bytes.count >= PostBatch.most.bytes }
 
-    /// The records of the posts, one after the other.
+    /// The encoded posts of the batch, as records one after the other.
     ///
     /// Each record is the length of the encoded post, as four bytes, followed by the encoded post. The encoded post begins with the
     /// post's number, as eight bytes.
@@ -30,7 +30,7 @@ struct PostBatch {
         posts.append(post)
     }
 
-    /// Reads the posts of an entry; nil if the bytes have another form.
+    /// Reads posts from the records of an entry; nil if the bytes are not such records.
     static func posts(_ bytes: [UInt8], of poster: PosterID) -> [Post]? {
         var reader = WireReader(bytes)
         var posts: [Post] = []

@@ -1,25 +1,25 @@
 internal import DistributedNotifications
 
-/// The progress of an engine's subscriptions, from one connection to the next.
+/// The progress of an engine's subscriptions in reading the stream, kept from one connection to the next.
 ///
 /// A pure value.
 struct ReadingMemory: Hashable, Sendable {
-    /// The ID up to which all entries were delivered to the live subscriptions.
+    /// The ID of the entry up to which the live subscriptions have got all entries.
     var cursor = EntryID.zero
-    /// The subscriptions to which all entries up to the cursor were delivered.
+    /// The numbers of the subscriptions that have got all entries up to ``cursor``.
     private(set) var live: Set<UInt64> = []
-    /// The subscriptions that have begun.
+    /// The subscriptions that have begun, keyed by their numbers.
     ///
-    /// Each value is the number of posters' ends that the engine had read when the subscription was last live.
+    /// Each value is the value of ``EndedPosters/count`` at the time when the subscription was last live.
     private(set) var begun: [UInt64: UInt64] = [:]
-    /// The subscriptions whose positions are from an earlier run of the server.
+    /// The numbers of the subscriptions whose positions are from an earlier run of the server, and so may be invalid.
     private(set) var unsure: Set<UInt64> = []
-    /// The subscriptions that have missed entries, and have not read the stream to its end since then.
+    /// The numbers of the subscriptions that have missed entries, and have not read the stream to its end since then.
     private var incomplete: Set<UInt64> = []
-    /// The posters that have ended.
+    /// The posters whose ends were read from the stream.
     private(set) var ended = EndedPosters()
 
-    /// Notes that the engine reads a new generation, whose stream has other entries.
+    /// Notes that the engine reads another generation of the data, which has another stream.
     mutating func beginGeneration() {
         stopLive()
         cursor = .zero
@@ -27,7 +27,7 @@ struct ReadingMemory: Hashable, Sendable {
 
     /// Notes that the server has started again, or that another server has taken over.
     ///
-    /// The server can have lost the end of the stream, and can give new entries lower IDs than the lost ones had.
+    /// The server can have lost the newest entries of the stream, and can give new entries lower IDs than the lost ones had.
     mutating func beginRun() {
         stopLive()
         unsure.formUnion(begun.keys)

@@ -4,7 +4,7 @@ internal import DistributedNotifications
 internal import Glibc
 internal import RunLoops
 
-/// A connection to a server; the replies come in the order of the commands.
+/// A connection to a Redis or Valkey server, which replies to commands in their order.
 ///
 /// The connection uses the buffers and the reply reader of hiredis. It does not use the asynchronous connections of hiredis,
 /// because they end the process if a server sends a reply that no command asked for.
@@ -22,7 +22,7 @@ final class RedisConnection {
         let answer: Answer
     }
 
-    /// The maximum number of bytes of an incomplete reply, beyond which the connection fails.
+    /// The size, in bytes, of an incomplete reply above which the connection fails.
     private static let mostUnread = 256 << 20
 
     private var source: LibrarySource?
@@ -30,13 +30,13 @@ final class RedisConnection {
     private var waiting: Deque<Sent> = []
     /// The size, in bytes, of the commands that the server has not answered yet.
     private(set) var pendingBytes = 0
-    /// Called for each message of a subscription.
+    /// Called for each message of a subscription, that is, for each reply that no command waits for.
     var onMessage: Answer?
     /// Called once with the reason when the connection ends, unless ``close()`` has ended it.
     private var onEnd: ((DistributedNotificationError) -> Void)?
-    /// Called before each write, to add commands to it.
+    /// Called before each write to the socket, so that the owner can add commands to the write.
     var beforeWriting: () -> Void = {}
-    /// Called after each group of replies that arrived together.
+    /// Called after each pass in which the socket was ready, once all replies that had arrived were handled.
     var afterReplies: () -> Void = {}
 
     /// Begins to connect.
@@ -119,13 +119,13 @@ final class RedisConnection {
         if unsafe result == REDIS_OK || context.pointee.err != 0 { requestWrite() }
     }
 
-    /// Calls ``beforeWriting`` in the next pass of the loop in which the socket has room.
+    /// Requests a write, which begins with ``beforeWriting``, in the next pass of the loop in which the socket has room.
     func requestWrite() {
         guard let context = unsafe context else { return }
         source?.setInterest([.read, .write], of: unsafe context.pointee.fd)
     }
 
-    /// Writes the waiting bytes while there is room.
+    /// Writes the waiting commands to the socket as far as it has room.
     func flush() {
         guard let context = unsafe context else { return }
         var isDone: CInt = 0

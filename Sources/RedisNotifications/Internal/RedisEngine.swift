@@ -15,11 +15,11 @@ final class RedisEngine: Engine {
     private(set) var poster = PosterID(high: 0, low: 0)
     private(set) weak var sink: (any EngineSink)?
     private var session: RedisSession?
-    /// The facts about the server of the last connection.
+    /// The facts about the server that the last connection reached.
     private var info: ServerInfo?
-    /// The generation of the last connection.
+    /// The generation of the server's data that the last connection used.
     private var epoch: Epoch?
-    /// The generation that most recently added an entry of this poster; nil if none has.
+    /// The generation to whose stream the server has most recently added an entry of this poster; nil if it has added none.
     var added: Epoch?
     var memory = ReadingMemory()
     var posts: AcceptedPosts
@@ -76,7 +76,7 @@ final class RedisEngine: Engine {
         session.start()
     }
 
-    /// Notes that the session has connected to a generation.
+    /// Notes that the session is connected to the server, whose data has the given generation.
     func opened(_ epoch: Epoch, _ info: ServerInfo) {
         if let last = self.epoch, last != epoch { memory.beginGeneration() }
         if let last = self.info, last.run != info.run || last.replication != info.replication {
@@ -136,7 +136,7 @@ final class RedisEngine: Engine {
         if !announcement.horizons.isEmpty { session?.announce(announcement) }
     }
 
-    /// Reports that the server has accepted posts.
+    /// Reports to the center that the server has accepted posts.
     func accepted() {
         backoff.reset()
         report()
@@ -171,7 +171,7 @@ final class RedisEngine: Engine {
     func confirm(_ batch: UInt64, credits: Int) { session?.confirm(credits: credits) }
 }
 
-/// A weak reference that a block carries from another thread to a loop; only that loop's thread uses the object.
+/// A weak reference that a block takes from another thread to a loop's thread, which alone uses the object.
 ///
 /// `@unchecked Sendable`: the value is read on that thread only.
 final class LoopBound<Value: AnyObject>: @unchecked Sendable {

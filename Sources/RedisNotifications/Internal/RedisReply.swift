@@ -4,7 +4,7 @@ internal import CLibHiredis
 indirect enum RedisReply: Hashable, Sendable {
     case null
     case integer(Int64)
-    /// A status, or a string, which can contain any bytes.
+    /// A status or a string; a string can contain any bytes.
     case text([UInt8])
     case array([RedisReply])
     case error(String)
@@ -42,7 +42,7 @@ indirect enum RedisReply: Hashable, Sendable {
     /// The elements of an array; nil for other types.
     var elements: [RedisReply]? { if case .array(let elements) = self { elements } else { nil } }
 
-    /// The value of a number, or of a string of digits; nil for other replies.
+    /// The value of an integer reply, or of a string of digits; nil for other replies.
     var number: UInt64? {
         switch self {
         case .integer(let value): UInt64(exactly: value)

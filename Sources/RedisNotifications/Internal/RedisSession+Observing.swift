@@ -1,8 +1,8 @@
 internal import DistributedNotifications
 internal import RunLoops
 
-// For subscriptions that begin, and for all subscriptions of a new connection, the stream is scanned over the first socket, and
-// then read live over the second.
+// A subscription first gets the entries that are in the stream already. A scan reads them over the first socket, when the
+// subscription begins and again on each new connection. After the scan, the live reader reads new entries over the second socket.
 //
 // The live reader delivers nothing during a scan, and continues at its own position afterwards. If the live reader then delivers
 // entries that a scan has already delivered, the center recognizes them by their numbers.
@@ -42,7 +42,7 @@ extension RedisSession {
 
     func unsubscribe(_ numbers: [UInt64]) { for number in numbers { wanted[number] = nil } }
 
-    /// Reports, as present, each given poster that the generation knows and that has not ended.
+    /// Reports to the center each given poster that the server knows and that has not ended.
     func locate(_ asked: [PosterID]) {
         if asked.isEmpty { return }
         var words = RedisWords("HMGET", posters)
@@ -115,9 +115,9 @@ extension RedisSession {
 
     /// Asks the server to wait for the next entries, unless the server already waits for them.
     ///
-    /// Both commands are written together, so the server runs one directly after the other. The first command, a script, shows
-    /// whether entries after the cursor were removed before they were read. A read alone would return the remaining entries without
-    /// an error.
+    /// This writes two commands together, so the server runs one directly after the other. The first command, a script, shows
+    /// whether entries after the cursor were removed before they were read. The second command, the read, would return the
+    /// remaining entries without an error.
     private func readLive() {
         guard !isReading, hasCursor, credits > 0, !wanted.isEmpty else { return }
         isReading = true
@@ -176,7 +176,7 @@ extension RedisSession {
 }
 
 extension StreamScan.Store {
-    /// Reads the parts of a reply; nil if they do not have the expected form.
+    /// Reads the state of the store from two parts of a reply; nil if they do not have the expected form.
     ///
     /// - Parameters:
     ///   - posters: The fields and values of the hash that contains the posters' last numbers.

@@ -19,23 +19,23 @@ final class RedisSession {
     private var isClosed = false
     private var shas: [String] = []
     private var isWaitedForRoom = false
-    /// The posts that the next command adds.
+    /// The posts that the next command will add to the stream.
     private var batch = PostBatch()
     /// The number of posts that were handed over and that the server has not accepted yet.
     private var pendingPosts = 0
-    /// True if posts were accepted since the last report.
+    /// True if the server has accepted posts since the engine was last told so.
     private var hasAccepted = false
     /// The highest number of all posts and horizons that were sent on this connection.
     private var lastSent: UInt64 = 0
 
-    /// The subscriptions of the center.
+    /// The subscriptions of the center, keyed by their numbers.
     var wanted: [UInt64: Subscription] = [:]
     var scans: [StreamScan] = []
     var isScanning = false
     /// True while the second socket waits for entries.
     var isReading = false
     var isDelivering = false
-    /// True once the engine's cursor is the position at which the live reader continues.
+    /// True once ``ReadingMemory/cursor`` is the position at which the live reader continues.
     var hasCursor = false
     var lastBatch: UInt64 = 0
     var credits = 0
@@ -56,7 +56,7 @@ final class RedisSession {
     var posters: String { prefix + "p:" + (epoch?.text ?? "") }
     var ends: String { prefix + "e:" + (epoch?.text ?? "") }
 
-    /// Ends the session for a reason.
+    /// Ends the session, and reports the reason to the engine.
     func fail(_ reason: String) { fail(.engine(reason)) }
 
     func fail(_ error: DistributedNotificationError) {
@@ -140,7 +140,9 @@ final class RedisSession {
         }
     }
 
-    /// Makes the server report on the third socket when the key of the generation, which the second socket reads, is changed.
+    /// Makes the server report changes of the generation's key on the third socket.
+    ///
+    /// The server tracks the key because the second socket reads it.
     private func watch() {
         watcher?.send(RedisWords("CLIENT", "ID")) { [weak self] reply in
             guard let self else { return }
@@ -240,7 +242,7 @@ final class RedisSession {
         }
     }
 
-    /// Returns true if the server has added an entry, or had added it before; otherwise ends the session.
+    /// Returns true if the reply says that the server has the entry that was sent to it; otherwise ends the session.
     private func wasAdded(_ reply: RedisReply) -> Bool {
         switch reply {
         case .integer(1):

@@ -1,4 +1,4 @@
-/// Words in the server's protocol, in one flat buffer: a command, or a part of one.
+/// The words of a command, or of a part of one, encoded for the server in one buffer.
 ///
 /// A pure value.
 struct RedisWords {

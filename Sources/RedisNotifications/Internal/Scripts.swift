@@ -1,11 +1,11 @@
 /// The scripts that the server runs, each as one atomic step.
 ///
-/// A script computes some keys of a generation from the generation's digits. These keys have the same hash tag as the key that
-/// names the generation, so all keys are in the same slot.
+/// Some scripts compute the keys of a generation from the digits that identify it. These keys have the same hash tag as the key
+/// that names the generation, so all keys are in the same slot of a cluster.
 enum Scripts {
-    /// Returns the generation, and begins one if there is none.
+    /// Returns the identity of the current generation, and begins a new one if there is none or its stream is missing.
     ///
-    /// KEYS: generation. ARGV: candidate, prefix. Returns the generation.
+    /// KEYS: generation. ARGV: identity of a new generation, prefix of keys. Returns the identity of the generation.
     static let open = """
         local g=redis.call('GET',KEYS[1])
         if g then
@@ -19,7 +19,7 @@ enum Scripts {
         return ARGV[1]
         """
 
-    /// Adds one entry with those posts of a batch that the stream does not have yet.
+    /// Adds to the stream one entry with those posts of a batch that the stream does not have yet.
     ///
     /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the number up to which posts
     /// were sent before on the same connection, records of a ``PostBatch``. Returns 1, -1 if the generation has changed or the
@@ -47,16 +47,16 @@ enum Scripts {
         return 1
         """
 
-    /// Adds an entry with horizons.
+    /// Adds to the stream one entry with the horizons of a poster.
     ///
     /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the horizons, the number up to which
     /// posts were sent before on the same connection, 1 if the generation has had an entry of the poster, otherwise 0, and the
     /// fields. Returns 1, -1 or -2 as ``post`` does.
     ///
-    /// The field `f` of the entry is 1 if the poster is new to this generation. Only in that case do base horizons mean no loss,
-    /// because an earlier generation has accepted their posts. The server's own record is not enough: a server that has lost its
-    /// newest entries has also forgotten the posters of those entries. So the poster also states whether the generation has had an
-    /// entry of it.
+    /// The field `f` of the entry is 1 if the poster is new to this generation. Only in that case do base horizons
+    /// (``Horizon/isBase``) mean no loss, because an earlier generation has accepted their posts. The server's record of posters
+    /// does not suffice to tell: a server that has lost its newest entries has also forgotten the posters of those entries. So the
+    /// poster itself also states whether the generation has had an entry of it.
     static let announce = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=redis.call('HGET',KEYS[3],ARGV[3])
@@ -68,8 +68,9 @@ enum Scripts {
         return 1
         """
 
-    /// Adds an entry with the end of a poster, and also stores the end elsewhere, for readers that come after the entry was
-    /// removed.
+    /// Adds to the stream one entry with the end of a poster, and also adds the end to a list.
+    ///
+    /// The list is for readers that come after the entry was removed from the stream.
     ///
     /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the maximum number of ends to
     /// keep. Returns 1 or -1.
@@ -87,10 +88,10 @@ enum Scripts {
         return 1
         """
 
-    /// The maximum number of ended posters that the server remembers.
+    /// The maximum number of ended posters in the list that the server keeps.
     static let mostEnds = 1_024
 
-    /// Returns the lowest ID that is still in the stream, or the last ID that the stream has generated if the stream is empty.
+    /// Returns the lowest ID in the stream or, if the stream is empty, the last ID that the stream has generated.
     ///
     /// KEYS: stream. Returns nil if there is no stream.
     static let first = """

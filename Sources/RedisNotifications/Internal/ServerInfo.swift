@@ -1,15 +1,15 @@
 internal import DistributedNotifications
 
-/// The facts about the server from its INFO command.
+/// The facts about the server that it gives in reply to the INFO command.
 struct ServerInfo: Hashable, Sendable {
     /// The identity of the server's run, which changes with each start.
     let run: String
-    /// The identity of the data's history, which changes with a failover.
+    /// The replication ID, which identifies the history of the data and changes with a failover.
     let replication: String
     let isReplica: Bool
     let version: String
 
-    /// Reads the lines of INFO.
+    /// Reads the facts from the reply to the INFO command.
     init(_ text: String) {
         var values: [Substring: Substring] = [:]
         for line in text.split(whereSeparator: \.isNewline) {

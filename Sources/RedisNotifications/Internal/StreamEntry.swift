@@ -2,7 +2,7 @@ internal import DistributedNotifications
 
 /// An entry of the stream: the posts, the horizons or the end of a poster, or the beginning of a generation.
 struct StreamEntry: Hashable, Sendable {
-    /// The purpose of an entry, and its fields.
+    /// The content of an entry, by its kind.
     enum Content: Hashable, Sendable {
         /// The first entry of a generation.
         case beginning
@@ -10,7 +10,7 @@ struct StreamEntry: Hashable, Sendable {
         /// The horizons of a poster; the poster sends no more posts with numbers up to `upTo`.
         case horizons([Horizon], by: PosterID, upTo: UInt64)
         case end(PosterEnd)
-        /// An entry of another program, or of a later version of this library.
+        /// An entry that another program, or a later version of this library, has added.
         case unknown
     }
 
@@ -42,7 +42,7 @@ struct StreamEntry: Hashable, Sendable {
         return entries.count == elements.count ? entries : nil
     }
 
-    /// The fields of an entry by their names.
+    /// The fields of an entry, keyed by their names.
     private struct Fields {
         let values: [String: [UInt8]]
         init(_ values: [String: [UInt8]]) { self.values = values }
@@ -69,7 +69,7 @@ struct StreamEntry: Hashable, Sendable {
 
     // MARK: - Fields, as name and value in turn. The scripts make those of posts and ends.
 
-    /// Returns the fields of an announcement.
+    /// Returns the fields of a stream entry that contains an announcement.
     ///
     /// Each horizon is a line: its number, its base flag, its reason, the lengths of the two parts of its topic, and these parts.
     static func fields(of announcement: Announcement, by poster: PosterID) -> RedisWords {
@@ -83,7 +83,9 @@ struct StreamEntry: Hashable, Sendable {
         return RedisWords("k", "h", "p", poster.text, "n", "\(announcement.number)", "b", lines)
     }
 
-    /// Reads horizons; only the first horizons of a poster in the generation can be base horizons.
+    /// Reads horizons from the field of an entry; nil if the bytes have another form.
+    ///
+    /// `areFirst` is true if the poster was new to the generation. Only then can ``Horizon/isBase`` be true.
     private static func horizons(_ bytes: [UInt8], of poster: PosterID, areFirst: Bool) -> [Horizon]? {
         var rest = bytes[...]
         var horizons: [Horizon] = []

@@ -1,50 +1,50 @@
 internal import DequeModule
 internal import DistributedNotifications
 
-/// A scan of the stream for subscriptions that are not live, from a position to the end.
+/// A scan of the stream, from a position to the end, for subscriptions that do not get new entries yet.
 ///
 /// A pure value. It converts the replies of the server into the items for the center.
 struct StreamScan: Sendable {
-    /// The position from which subscriptions read.
+    /// The position in the stream from which a scan reads.
     enum Start: Hashable, Sendable {
-        /// The end of the stream.
+        /// The end of the stream, so that no entries are read.
         case end
         /// The first entry of the stream, for subscriptions that have not begun.
         case first
-        /// The entry after a position.
+        /// The entry after a position, for subscriptions that continue there.
         case after(EntryID)
-        /// The first entry, because this position is from an earlier run of the server.
+        /// The first entry of the stream, because the given position is from an earlier run of the server, and may be invalid.
         case again(EntryID)
-        /// The first entry, because the position is from another generation.
+        /// The first entry of the stream, because the subscriptions' positions are from another generation of the data.
         case otherGeneration
     }
 
-    /// The state of the store at the end of the stream.
+    /// The state of the server's data when a scan has reached the end of the stream.
     struct Store: Sendable {
-        /// The last number of each poster that has not ended.
+        /// The posters that have not ended, each with the number of its newest post.
         var living: [(poster: PosterID, number: UInt64)] = []
         /// The ended posters that the server remembers, each with the ID of the entry that records its end.
         var ended: [(end: PosterEnd, id: EntryID)] = []
-        /// The ID of the entry that recorded the newest forgotten end; nil if the server remembers all ends.
+        /// The ID of the entry with the newest of the ends that the server has forgotten; nil if it has forgotten none.
         var forgotten: EntryID?
     }
 
     /// The subscriptions, which all start at the same position.
     private(set) var subscriptions: [Subscription]
     let start: Start
-    /// The ID up to which entries were read; nil if no entries are to be read.
+    /// The ID up to which the scan has read entries; nil if it reads no entries.
     private(set) var cursor: EntryID?
-    /// The earliest date of a post to deliver; nil for any date.
+    /// The earliest date of the posts to deliver; nil for any date.
     let since: Int64?
     /// The maximum number of posts that each subscription gets; nil for no limit.
     ///
     /// If there are more posts, the subscription gets the newest of them.
     let newest: Int?
-    /// The newest posts for each subscription so far, if `newest` is not nil.
+    /// For each subscription, the newest posts that the scan has found so far; empty if `newest` is nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
     /// True if the stream lacks, or can lack, entries that the subscriptions have not read.
     private(set) var isTrimmed: Bool
-    /// The posters of the entries that were read since the scan found that entries are missing.
+    /// The posters with entries that the scan has read since it last found that entries are missing.
     private var seen: Set<PosterID> = []
     /// The subscriptions that had begun before this scan, each with its value in ``ReadingMemory/begun``.
     ///
@@ -76,16 +76,16 @@ struct StreamScan: Sendable {
         ended = memory.ended
     }
 
-    /// Removes the subscriptions that have ended.
+    /// Removes the subscriptions for which a closure returns false, because they have ended.
     mutating func keep(_ isWanted: (Subscription) -> Bool) { subscriptions.removeAll { !isWanted($0) } }
 
     // MARK: - Entries
 
-    /// Processes entries.
+    /// Processes the next entries of the stream.
     ///
     /// - Parameters:
     ///   - entries: The next entries of the stream.
-    ///   - first: The lowest ID that the stream has.
+    ///   - first: The ID of the first entry that the stream still has.
     /// - Returns: The items for the center.
     mutating func take(_ entries: [StreamEntry], first: EntryID) -> [EngineBatch.Item] {
         guard let cursor else { return [] }
@@ -132,14 +132,14 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Returns the subscriptions that have not read the end of a poster.
+    /// Returns the subscriptions that have not yet read the entry that records the end of a poster.
     private func wanting(_ poster: PosterID) -> [Subscription] {
         subscriptions.filter { subscription in
             !(begun[subscription.number].map { ended.contains(poster, amongFirst: $0) } ?? false)
         }
     }
 
-    /// Reports, with a baseline, the numbers of a poster that can be missing before the poster's first entry.
+    /// Adds a ``Baseline`` that reports the posts of a poster that can be missing before the first entry that has remained.
     private mutating func mark(
         _ poster: PosterID, _ number: UInt64, _ position: EntryID, _ wanting: [Subscription],
         _ items: inout [EngineBatch.Item]
@@ -172,7 +172,7 @@ struct StreamScan: Sendable {
     /// Ends the scan.
     ///
     /// - Parameters:
-    ///   - store: The state of the store at the end of the stream.
+    ///   - store: The state of the server's data at the end of the stream.
     ///   - end: The ID up to which all entries were read.
     /// - Returns: The last items for the center, with a baseline for each subscription.
     func finish(_ store: Store, at end: EntryID) -> [EngineBatch.Item] {
@@ -199,7 +199,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Returns true if it is possible that the subscriptions have missed an end that the server has forgotten.
+    /// Returns true if the subscriptions can have missed the end of a poster that the server has forgotten.
     private func mayHaveMissed(_ forgotten: EntryID?) -> Bool {
         guard let forgotten else { return false }
         switch start {

@@ -1,37 +1,37 @@
 internal import RunLoops
 
-/// The part of a center that only the thread of its loop uses: its engine, and the accounts of its observers.
+/// The part of a center that only the thread of its loop uses: its engine, and a ``Follower`` for each observer.
 ///
 /// > Thread safety: the thread of the loop.
 final class CenterCore {
     private struct Observer {
         var follower: Follower
         let lane: ObserverLane
-        /// The events that the lane gets at the end of the batch.
+        /// The events that are appended to `lane` by the next ``flush()``.
         var events: [Follower.Event] = []
     }
 
     private unowned let state: CenterState
     private let engine: any Engine
     private var observers: [UInt64: Observer] = [:]
-    /// The observers of a single name, keyed by that name.
+    /// The numbers of the observers that want one name, keyed by that name.
     private var byName: [String: [UInt64]] = [:]
-    /// The observers of every name.
+    /// The numbers of the observers that want every name.
     private var byEveryName: [UInt64] = []
-    /// The observers that have events for their lanes.
+    /// The numbers of the observers that have events for their lanes.
     private var fed: [UInt64] = []
     private var known = KnownPosters()
-    /// The epoch of the connection; nil while there is none.
+    /// The identity of the store that the engine is connected to; nil while there is no connection.
     private var epoch: Epoch?
-    /// True if the posters of the connection read the same clock as this center.
+    /// True if all centers of this connection read the same clock.
     private var sharesClock = false
     private var grace: Timer?
     private var stall: Timer?
-    /// The time of the last acknowledgement or, if later, of the first post that waits for one.
+    /// The time of the engine's last acknowledgement or, if later, of the first post that waits for an acknowledgement.
     private var lastProgress = ContinuousClock.now
     /// True if the engine owed an acknowledgement when ``watchForStall()`` was last called.
     private var wasOwed = false
-    /// True from the moment at which the engine refuses a post until it has room again.
+    /// True from the moment when the engine refuses a post for lack of room until it has room again.
     private var isFull = false
     /// The number of further posts that each confirmation allows the engine to deliver.
     private static let credits = 1_024
@@ -54,9 +54,9 @@ final class CenterCore {
 
     // MARK: - Posting
 
-    /// Hands posts to the engine until it takes no more.
+    /// Hands the waiting posts to the engine until none is left, or until the engine takes no more.
     func pump() {
-        // While the engine has no room, nothing is announced either: the log merges the horizons of posts dropped meanwhile.
+        // While the engine has no room, it gets no announcement of dropped posts either: until then, the log merges them.
         if isFull { return state.stopPumping() }
         while let (announcement, posts) = state.nextToHandOver() {
             if let announcement { engine.announce(announcement) }
@@ -69,7 +69,7 @@ final class CenterCore {
         watchForStall()
     }
 
-    /// Hands posts over.
+    /// Hands posts to the engine, in order, until the engine refuses one.
     ///
     /// - Returns: The number of the last post that the engine has taken; 0 if it has taken none.
     private func handOver(_ posts: [Post]) -> UInt64 {
@@ -134,7 +134,7 @@ final class CenterCore {
         if epoch != nil { engine.unsubscribe([number]) }
     }
 
-    /// Applies a change to an observer's account, and keeps the events that the change makes.
+    /// Changes the account of one observer, and keeps the resulting events until ``flush()``.
     private func feed(_ number: UInt64, _ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
         guard let index = observers.index(forKey: number) else { return }
         var events: [Follower.Event] = []
@@ -145,7 +145,7 @@ final class CenterCore {
         swap(&events, &observers.values[index].events)
     }
 
-    /// Delivers the events.
+    /// Appends the kept events to the lanes of their observers.
     private func flush() {
         for number in fed {
             guard let index = observers.index(forKey: number) else { continue }
@@ -202,7 +202,7 @@ extension CenterCore: EngineSink {
         pump()
     }
 
-    /// Asks the engine about the posters that the center knows.
+    /// Asks the engine which of the posters that the center knows have ended, and which have not.
     ///
     /// If the engine does not report a poster within the grace period, the center treats that poster as ended.
     private func locate() {
@@ -212,7 +212,7 @@ extension CenterCore: EngineSink {
         awaitGrace()
     }
 
-    /// Starts the grace period, after which the posters that have not connected count as ended.
+    /// Starts the grace period, after which the known posters that the engine has not reported count as ended.
     private func awaitGrace() {
         grace?.invalidate()
         let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in

@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The part of a center that any thread uses: its log of posts, the lanes of its observers, and the waiting threads and tasks.
+/// The part of a center that any thread uses: its log of posts, its observers' lanes, and the callers that wait for a post.
 ///
 /// > Thread safety: any thread.
 final class CenterState: Sendable {
@@ -23,7 +23,7 @@ final class CenterState: Sendable {
         var log: PosterLog
         var connection = ConnectionState.connecting
         var hasEnded = false
-        /// True while a block that hands posts over is scheduled, or runs.
+        /// True while a block that hands posts to the engine is scheduled, or runs.
         var isPumping = false
         var lanes: [UInt64: ObserverLane] = [:]
         var lastSubscription: UInt64 = 0
@@ -55,7 +55,7 @@ final class CenterState: Sendable {
             ))
     }
 
-    /// Calls a closure with the core, on the loop.
+    /// Calls a closure with the core on the thread of the loop, unless the center has ended.
     private func onCore(_ body: @escaping @Sendable (CenterCore) -> Void) {
         loop.performInEveryMode { [self] in if let known = core.value { body(known) } }
     }
@@ -107,11 +107,11 @@ final class CenterState: Sendable {
 
     // MARK: - Posting
 
-    /// Adds a post, and schedules its hand-over.
+    /// Adds a post to the log, and schedules a block that hands it to the engine.
     ///
     /// `milestone` is the stage that the caller waits for; nil for none. The result contains the number of the post and, if there
-    /// is a milestone, a one-shot that is decided at that stage. If there is no room and `waits` is true, the result is a one-shot
-    /// that is decided when there is room.
+    /// is a milestone, a ``OneShot`` that is decided at that stage. If there is no room and `waits` is true, nothing is added, and
+    /// the result is a ``OneShot`` that is decided when there is room.
     func post(
         _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool,
         until milestone: DistributedNotificationCenter.Milestone? = nil
@@ -135,7 +135,7 @@ final class CenterState: Sendable {
                 state.droppedCount += dropped.count
                 var (settled, lost): ([PostWaiter], [PostWaiter]) = ([], [])
                 if let oldest = dropped.first, let newest = dropped.last {
-                    // The engine has accepted the posts before the oldest dropped one, so they are settled and not lost.
+                    // The engine has accepted every post before the oldest dropped one, so those posts are settled, not lost.
                     settled = state.postWaiters.filter { $0.number < oldest }
                     lost = state.postWaiters.filter { $0.number >= oldest && $0.number <= newest }
                     state.postWaiters.removeAll { $0.number <= newest }
@@ -157,7 +157,7 @@ final class CenterState: Sendable {
         case waits(OneShot<DistributedNotificationError?>)
     }
 
-    /// Notes that the caller has given up waiting.
+    /// Forgets a result of ``post``, because its caller no longer waits for it.
     func stopWaiting(for result: OneShot<DistributedNotificationError?>) {
         state.withLock { state in
             state.roomWaiters.removeAll { $0 === result }
@@ -168,10 +168,10 @@ final class CenterState: Sendable {
     /// The number of threads and tasks that wait for room or for a stage of a post.
     var waiterCount: Int { state.withLock { $0.roomWaiters.count + $0.postWaiters.count } }
 
-    /// The maximum number of posts that are read from the log at a time; reading several acquires the lock less often.
+    /// The maximum number of posts that are read from the log each time that the lock is acquired.
     private static let mostAtOnce = 64
 
-    /// Takes the next announcement, or the next posts to hand over; nil if there is nothing.
+    /// Returns the announcement or the posts that the engine gets next; nil if there is nothing to hand over.
     func nextToHandOver() -> (Announcement?, [Post])? {
         state.withLock { state in
             if let announcement = state.log.takeAnnouncement() { return (announcement, []) }
@@ -191,7 +191,7 @@ final class CenterState: Sendable {
     /// Notes that the loop has begun to hand posts over.
     func beginPumping() { state.withLock { $0.isPumping = true } }
 
-    /// True if the engine owes an acknowledgement.
+    /// True if the engine was given posts that it has not acknowledged as accepted.
     var isOwed: Bool { state.withLock { $0.log.isOwed } }
 
     func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64) {
@@ -223,7 +223,7 @@ final class CenterState: Sendable {
         for watcher in watchers { watcher(connection) }
     }
 
-    /// Notes that the engine is connected.
+    /// Notes that the engine is connected, and returns the announcement that it gets first.
     func connect(sharesClock: Bool) -> Announcement {
         state.withLock { $0.log.connect(sharesClock: sharesClock) }
     }

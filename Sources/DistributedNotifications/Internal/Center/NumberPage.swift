@@ -1,14 +1,15 @@
 internal import CNumberFiles
 internal import Glibc
 
-/// The memory file in which a poster keeps its last number, so that a hub can read the number even after the poster's
-/// process was killed.
+/// A memory file in which a poster stores the number of its last post.
+///
+/// A hub can read the number even after the poster's process was killed.
 ///
 /// `@unchecked Sendable`: the number is stored only under the lock of the center, and the memory belongs to this object until the
 /// object is destroyed.
 @safe
 final class NumberPage: @unchecked Sendable {
-    /// The descriptor of the memory file; -1 if the kernel has refused the file.
+    /// The descriptor of the memory file; -1 if the file could not be made.
     ///
     /// If a poster without such a file is killed, a hub does not know the number of the poster's last post.
     let descriptor: CInt
@@ -32,7 +33,7 @@ final class NumberPage: @unchecked Sendable {
     }
 }
 
-/// The last number of a poster in another process, which can be read even after that process was killed.
+/// The number of the last post of another process, readable even after that process was killed.
 @safe
 final class NumberView {
     private let number: UnsafePointer<UInt64>

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The queue of events to one observer, with the loop or the task that takes events from it.
+/// The queue of events for one observer, and the loop or task that takes events from the queue.
 ///
 /// > Thread safety: any thread appends; the observer's loop or task takes.
 final class ObserverLane: Sendable {
@@ -12,14 +12,14 @@ final class ObserverLane: Sendable {
 
     private struct State: Sendable {
         var queue: EventQueue
-        /// True while a block that takes events is scheduled.
+        /// True while a block that takes events is scheduled, or runs.
         var isScheduled = false
         var isRemoved = false
-        /// True once the subscription has begun.
+        /// True once the engine has confirmed the subscription.
         var isConfirmed = false
-        /// The task that waits for an event.
+        /// The one-shot on which a task waits for an event; nil if no task waits.
         var waiter: OneShot<Bool>?
-        /// The threads and tasks that wait for the confirmation.
+        /// The one-shots on which threads and tasks wait until the subscription is confirmed.
         var confirmations: [OneShot<Bool>] = []
         var deliveredCount = 0
     }
@@ -47,15 +47,15 @@ final class ObserverLane: Sendable {
 
     // MARK: - From the center
 
-    /// Appends events.
+    /// Appends events to the queue, and wakes the observer's loop or task if needed.
     func append(_ events: [Follower.Event]) {
         change { queue in for event in events { queue.append(event) } }
     }
 
     /// Suspends or resumes the lane, to match its center.
     ///
-    /// The center's state is loaded under the lane's lock. So if several threads change that state at the same time, the last of
-    /// their calls of this method finds the last change.
+    /// Several threads can suspend and resume the center at the same time. Each of them stores the center's state, and then calls
+    /// this method. The state is loaded under the lane's lock, so the last of these calls finds the last change.
     func followSuspension(of center: CenterState) { change { $0.suspend(center.isSuspended) } }
 
     private func change(_ body: (inout EventQueue) -> Void) {
@@ -74,7 +74,7 @@ final class ObserverLane: Sendable {
         waiter?.decide(true)
     }
 
-    /// Notes that the subscription has begun.
+    /// Notes that the engine has confirmed the subscription, and wakes the threads and tasks that wait for this.
     func confirm() {
         let waiting = state.withLock { state in
             state.isConfirmed = true
@@ -103,10 +103,10 @@ final class ObserverLane: Sendable {
         return isFirst
     }
 
-    /// Registers a wait for the confirmation.
+    /// Registers a caller that waits until the subscription is confirmed.
     ///
-    /// - Returns: A one-shot, which is decided with false if the lane is removed first; nil if the lane is already confirmed or
-    ///   removed.
+    /// - Returns: A one-shot, which is decided with true by the confirmation, or with false if the lane is removed first; nil if
+    ///   the subscription is already confirmed, or the lane is already removed.
     func awaitConfirmation() -> OneShot<Bool>? {
         state.withLock { state in
             if state.isConfirmed || state.isRemoved { return nil }
@@ -135,7 +135,9 @@ final class ObserverLane: Sendable {
         schedule()
     }
 
-    /// Removes and returns the next event; if there is none, the next `append` schedules a block again.
+    /// Removes and returns the next event; nil if there is none.
+    ///
+    /// If it returns nil, the next change that makes an event available schedules a block again.
     private func take() -> DistributedNotificationEvent? {
         state.withLock { state in
             guard !state.isRemoved, let event = state.queue.next() else {

@@ -3,7 +3,7 @@ internal import DequeModule
 extension Hub {
     // MARK: - From observers
 
-    /// Adds a subscription of a connection.
+    /// Adds a subscription that a connection asks for.
     mutating func subscribe(_ request: Subscription, from id: ConnectionID) throws(WireViolation) {
         guard let subscriptions = connections[id]?.subscriptions else { return }
         if subscriptions[request.number] != nil {
@@ -19,10 +19,10 @@ extension Hub {
             first = ringStart
             since = time
         case .after(let position, let known):
-            // The start can lie before the ring. The replay then notes that posts are missing.
+            // The first post after the position may no longer be kept. In that case the replay notes that posts are missing.
             first = known == epoch ? min(position.low.addingReportingOverflow(1).partialValue, first) : 1
         }
-        // Broadcasts tell the connection of posters that open later.
+        // The first subscription tells the connection of the posters so far. Broadcasts tell it of posters that open later.
         if subscriptions.isEmpty {
             for name in posters.keys.sorted(by: <) where posters[name]?.isOpen == true {
                 connections[id]?.queue.append(.item(.present(name)))
@@ -43,7 +43,7 @@ extension Hub {
         markReady(id)
     }
 
-    /// Queues the baseline of a subscription, and begins to deliver every matching post after the baseline.
+    /// Queues the ``Baseline`` of a subscription, and begins to deliver every matching post that is accepted after it.
     private mutating func begin(_ request: Subscription, _ id: ConnectionID) {
         connections[id]?.subscriptions[request.number]?.isReplaying = false
         addToIndex(request, id)
@@ -54,9 +54,10 @@ extension Hub {
         }
     }
 
-    /// Sends the horizons of topics, without the numbers of later posts, to a subscription that is getting earlier posts.
+    /// Tells a subscription that is still getting earlier posts about the newest ``Horizon`` of each topic.
     ///
-    /// If a horizon is older than the subscription, the numbers that are missing before the topic's next post are no loss.
+    /// If a horizon is older than the subscription, the numbers that are missing before the topic's next post are no loss. The
+    /// numbers of the newest posts are left out, because those posts are still to come.
     mutating func explain(_ marks: [Baseline.Mark], to request: Subscription, _ id: ConnectionID) {
         let bases = marks.filter { $0.base > 0 }.map { mark in
             Baseline.Mark(
@@ -88,7 +89,7 @@ extension Hub {
         }
     }
 
-    /// Answers a connection that asks about posters.
+    /// Tells a connection which of the given posters have ended, and which have not.
     ///
     /// There is no answer for a poster that the hub does not know: if that poster opens later, every connection with a subscription
     /// is told.
@@ -115,7 +116,7 @@ extension Hub {
         var known: (name: PosterID, place: Dictionary<PosterID, HubPoster>.Index)?
         while let confirmed = at(link, { $0.takeConfirmed(upTo: batch) }) {
             if isBehind { continue }
-            // Usually, successive posts are of the same poster.
+            // Successive posts are usually of the same poster, so its index is looked up only when the poster changes.
             if known?.name != confirmed.poster {
                 known = posters.index(forKey: confirmed.poster).map { (confirmed.poster, $0) }
             }
@@ -127,7 +128,9 @@ extension Hub {
 
     // MARK: - To connections
 
-    /// Removes and returns the next output for a connection; nil if there is none, or the connection has no credits.
+    /// Removes and returns the next message for a connection; nil if there is none that may be sent now.
+    ///
+    /// A post may be sent only while ``HubConnection/hasCredits`` is true.
     mutating func next(for id: ConnectionID) -> Output? {
         guard let link = connections.index(forKey: id) else { return nil }
         let (name, owes, number) = at(link) { connection in
@@ -166,7 +169,7 @@ extension Hub {
         return items
     }
 
-    /// Queues horizons for the posts that were left out for lack of room, because there is room now.
+    /// Queues a ``Horizon`` for each topic with posts that were left out because the connection's queue was full.
     private mutating func tellMissed(_ id: ConnectionID) {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]
@@ -183,7 +186,7 @@ extension Hub {
             connections[id]?.queue.append(.item(.horizon(horizon)))
         }
         if !state.hasForgotten { return }
-        // The hub has forgotten posters of lost posts, so it tells the subscriptions that they may have missed posts of any poster.
+        // Some lost posts may be of posters that the hub has forgotten, so it reports that posts of any poster may be missing.
         for subscribed in state.subscriptions.values where !subscribed.isReplaying {
             for part in baselines(of: subscribed.request, [], hasForgotten: true) {
                 connections[id]?.queue.append(.item(.baseline(part)))
@@ -191,7 +194,9 @@ extension Hub {
         }
     }
 
-    /// Returns the next post of the first replay or, after that replay's last post, the baseline; nil if the post does not fit.
+    /// Returns the next earlier post of the connection's first ``HubConnection/Replay`` or, after the last one, a baseline.
+    ///
+    /// Returns nil if the post counts for more than `room` bytes.
     private mutating func replay(
         for id: ConnectionID, batch: UInt64, fits room: Int
     ) -> EngineBatch.Item? {
@@ -209,19 +214,19 @@ extension Hub {
                 let position = Position(low: replay.next)
                 replay.next += 1
                 connections[id]?.replays[0] = replay
-                // A replayed post uses a credit, but no poster waits for its confirmation.
+                // A replayed post uses a credit, but no poster waits for its confirmation, so it is recorded with the number 0.
                 connections[id]?.unconfirmed.append(.init(batch: batch, poster: post.poster, number: 0))
                 return .post(.init(post: post, position: position, subscription: request.number))
             }
             replay.next += 1
         }
         connections[id]?.replays.removeFirst()
-        // The queue is empty here, so nothing comes between the replay and the baseline.
+        // The connection's queue is empty here, so nothing comes between the replayed posts and the baseline.
         begin(request, id)
         return connections[id]?.takeFirst(for: batch, fits: .max)
     }
 
-    /// Returns the baseline of a subscription, in parts that each fit into a packet.
+    /// Returns the baseline of a subscription, in parts that each fit into one message.
     private func baselines(
         of request: Subscription, _ marks: [Baseline.Mark], endsWithLast: Bool = true,
         hasForgotten: Bool = false
@@ -235,7 +240,7 @@ extension Hub {
         }
     }
 
-    /// Returns the newest numbers of all topics that match one of the subscriptions.
+    /// Returns, for each poster and each topic that at least one of the subscriptions wants, the number of the newest post.
     private func marks(_ wanted: [Subscription]) -> [Baseline.Mark] {
         var found: [Baseline.Mark] = []
         func add(_ name: PosterID, _ marks: [Topic: HubPoster.Mark]) {

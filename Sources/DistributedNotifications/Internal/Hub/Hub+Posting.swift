@@ -3,7 +3,9 @@ internal import DequeModule
 extension Hub {
     // MARK: - From posters
 
-    /// Handles an announcement of a poster, or one part of an announcement; `isLast` is true only for the last part.
+    /// Handles an announcement of a poster, or one part of a long announcement.
+    ///
+    /// `isLast` is false if further parts of the same announcement follow.
     mutating func announce(_ announcement: Announcement, isLast: Bool = true, from id: ConnectionID)
         throws(WireViolation)
     {
@@ -69,7 +71,7 @@ extension Hub {
             at(link, { $0.poster == post.poster && !$0.hasEnded }), posters.values[place].isOpen
         else { throw WireViolation("a post of another poster, or before the opening horizons") }
         guard post.previous < post.number else { throw WireViolation("a post that follows itself") }
-        // If the number is not new, the post is sent again, and was accepted before.
+        // A post whose number is not new was accepted before, and is sent again.
         if post.number <= posters.values[place].accepted { return acknowledge(at: link) }
         if !posters.values[place].note(post.topic, post.number, most: limits.topics) {
             throw WireViolation("too many topics")
@@ -91,7 +93,7 @@ extension Hub {
         }
     }
 
-    /// Adds a post to the queue of a connection, or notes that there is no room.
+    /// Adds a post to the queue of a connection, or records that the queue has no room for it.
     ///
     /// - Returns: True if the poster waits for the connection to confirm it.
     private mutating func enqueue(_ post: Post, for id: ConnectionID) -> Bool {
@@ -103,7 +105,7 @@ extension Hub {
         return waits
     }
 
-    /// The connections that get new posts of a topic, in a stable order.
+    /// Returns the connections that get new posts of a topic, in a stable order.
     ///
     /// Subscriptions to which the hub still sends earlier posts do not count: they get the new posts after the earlier ones.
     private mutating func matching(_ topic: Topic) -> [ConnectionID] {

@@ -2,30 +2,34 @@ internal import DequeModule
 
 /// The state of a hub: the posters, the connections, and the posts between them.
 ///
-/// A pure value, without sockets and clocks. Its owner calls it with each message of a connection, and sends the output of
-/// ``next(for:)`` on that connection while there is room, in the same order.
+/// A pure value, without sockets and clocks. Its owner passes it each message that arrives on a connection. While the connection
+/// has room, the owner sends on it the messages that ``next(for:)`` returns, in the same order.
 struct Hub: Hashable, Sendable {
     typealias ConnectionID = UInt64
 
     /// The limits of a hub's memory.
     struct Limits: Hashable, Sendable {
-        /// The maximum number of kept posts, which are for observers that connect again or start with earlier posts.
+        /// The maximum number of posts to keep.
+        ///
+        /// Observers that connect again, or that ask for earlier posts, get them from these.
         var ringPosts = 32_768
         var ringBytes = 33_554_432
         /// The maximum number of posts that may wait for one connection.
         var queuedPosts = 4_096
         var queuedBytes = 1_048_576
-        /// The maximum number of events, posts or not, that may wait for one connection; beyond it, the connection is closed.
+        /// The maximum number of events, posts included, that may wait for one connection before the connection is closed.
         var queuedEvents = 65_536
-        /// For one connection, the maximum number of topics whose losses are noted; beyond it, all topics are checked.
+        /// The maximum number of topics for which the hub records the posts that one connection has missed.
+        ///
+        /// If more topics are affected, the hub later checks all topics that the connection subscribes to.
         var missedTopics = 1_024
-        /// The number of bytes of a batch beyond which no further item is added to it.
+        /// The size of a batch, in bytes, above which no further item is added to it.
         var batchBytes = 60_000
         var subscriptions = 16_384
         var topics = 65_536
-        /// The maximum number of ended posters that are remembered.
+        /// The maximum number of ended posters that the hub remembers.
         var tombstones = 4_096
-        /// The maximum number of topics of all remembered ended posters together.
+        /// The maximum number of topics that the hub remembers for all ended posters together.
         var tombstoneTopics = 65_536
     }
 
@@ -35,22 +39,22 @@ struct Hub: Hashable, Sendable {
         case batch(EngineBatch)
     }
 
-    /// A cache of the connections that get the posts of each topic, computed from the subscriptions.
+    /// A cache that contains, for each topic with recent posts, the connections that get them.
     struct Routes: Hashable, Sendable {
-        /// The maximum number of topics; if there are more, the cache begins anew.
+        /// The maximum number of topics in the cache, which is emptied before it gets another one.
         static let most = 1_024
         var known: [Topic: [ConnectionID]] = [:]
 
-        // A cache makes no difference when two hubs are compared.
+        // Two hubs that differ only in their caches are equal.
         static func == (left: Routes, right: Routes) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
     }
 
-    /// A poster that has ended.
+    /// The record of a poster that has ended.
     struct Tombstone: Hashable, Sendable {
         let end: PosterEnd
         let marks: [Topic: HubPoster.Mark]
-        /// The position of the newest post when the poster ended.
+        /// The position of the newest post of any poster at the moment when this poster ended.
         let position: UInt64
     }
 
@@ -58,27 +62,27 @@ struct Hub: Hashable, Sendable {
     let limits: Limits
     /// The posts that are kept, in order of their positions.
     var ring = Deque<Post>()
-    /// The position of the first post in the ring.
+    /// The position of the oldest kept post.
     var ringStart: UInt64 = 1
     var ringBytes = 0
     var posters: [PosterID: HubPoster] = [:]
     var connections: [ConnectionID: HubConnection] = [:]
-    /// The connections that subscribe to a name, with the number of such subscriptions.
+    /// For each name, the connections that subscribe to it, each with the number of its subscriptions to that name.
     var byName: [String: [ConnectionID: Int]] = [:]
-    /// The connections that subscribe to every name, with the number of such subscriptions.
+    /// The connections that subscribe to every name, each with the number of its subscriptions of this kind.
     var byEveryName: [ConnectionID: Int] = [:]
     var tombstones: [PosterID: Tombstone] = [:]
     var tombstoneOrder = Deque<PosterID>()
     var tombstoneTopics = 0
-    /// The newest position of the tombstones that were forgotten; nil if none was.
+    /// The highest ``Tombstone/position`` of all tombstones that were forgotten; nil if none was.
     private var forgotten: UInt64?
-    /// Like `forgotten`, but only for the posters that had, or may have had, posts that never reached the hub.
+    /// Like `forgotten`, but without the posters of which every post is known to have reached the hub.
     private var forgottenTail: UInt64?
     /// The cached connections of each topic that had a post since a subscription last changed.
     var routes = Routes()
-    /// The connections whose posters are owed an acknowledgement that is allowed to wait for the next confirmation.
+    /// The connections that are owed an acknowledgement that may wait until other connections confirm the posts.
     private var patient: [ConnectionID] = []
-    /// The connections that may have output, each once, in order.
+    /// The connections for which messages may be waiting, each once, in the order in which they are served.
     var ready: [ConnectionID] = []
 
     /// The connections whose queues hold more events than the limit.
@@ -108,7 +112,7 @@ struct Hub: Hashable, Sendable {
         return overrun
     }
 
-    /// Removes and returns the connections that may have output.
+    /// Removes and returns the connections for which messages may be waiting.
     mutating func takeReady() -> [ConnectionID] {
         let taken = ready
         for id in taken { connections[id]?.isReady = false }
@@ -131,7 +135,7 @@ struct Hub: Hashable, Sendable {
         if !wasReady { ready.append(id) }
     }
 
-    /// The place of a connection, which is the same until connections are added or removed.
+    /// The index of a connection in ``connections``, valid until a connection is added or removed.
     typealias Link = Dictionary<ConnectionID, HubConnection>.Index
 
     /// Reads or changes a connection in place; the dictionary's subscript would copy the connection.
@@ -150,7 +154,7 @@ struct Hub: Hashable, Sendable {
         connections[id] = HubConnection(poster: poster)
         if posters[poster] == nil {
             posters[poster] = HubPoster()
-            // The poster was considered ended, and has come back.
+            // The hub has treated the poster as ended, but it has connected again.
             if let tombstone = removeTombstone(of: poster) {
                 posters[poster]?.skip(to: tombstone.end.accepted)
                 posters[poster]?.marks = tombstone.marks
@@ -230,14 +234,16 @@ struct Hub: Hashable, Sendable {
         for waiting in state.unconfirmed { settle(waiting.poster, waiting.number) }
     }
 
-    /// Notes that posters no longer wait for the confirmations of a connection.
+    /// Marks a connection as behind, so that posters no longer wait for its confirmations.
     mutating func fallBehind(_ id: ConnectionID) {
         guard let link = connections.index(forKey: id), !at(link, { $0.isBehind }) else { return }
         at(link) { $0.isBehind = true }
         settleAll(of: connections.values[link])
     }
 
-    /// Ends the waits of posters for connections that have confirmed no posts since the last call.
+    /// Marks as behind each connection that has confirmed none of its posts since the last call.
+    ///
+    /// Posters no longer wait for such a connection.
     ///
     /// - Returns: True if posters were waiting for a connection when this call began; the owner then calls again later.
     mutating func checkConfirmations() -> Bool {
@@ -248,13 +254,13 @@ struct Hub: Hashable, Sendable {
         return !awaited.isEmpty
     }
 
-    /// True if acknowledgements wait for confirmations.
+    /// True if acknowledgements are delayed until other connections confirm the posts.
     var hasPatient: Bool { !patient.isEmpty }
 
-    /// Notes that a connection is owed the acknowledgement of its post, which other connections still have to confirm.
+    /// Delays the acknowledgement of a post that a connection has sent and that other connections still have to confirm.
     ///
-    /// Usually they confirm the post soon, and one message then acknowledges both stages. In case they do not, the owner calls
-    /// ``acknowledgePatient()`` soon.
+    /// Usually they confirm the post soon, and one message then acknowledges that it is accepted and settled. In case they do not,
+    /// the owner calls ``acknowledgePatient()`` soon.
     mutating func acknowledgeLater(at link: Link) {
         let wasPatient = at(link) { connection in
             defer { connection.isPatient = true }
@@ -263,7 +269,7 @@ struct Hub: Hashable, Sendable {
         if !wasPatient { patient.append(connections.keys[link]) }
     }
 
-    /// Acknowledges the posts whose acknowledgements wait for confirmations.
+    /// Ends the delay of acknowledgements, so that ``next(for:)`` returns them even without confirmations.
     mutating func acknowledgePatient() {
         for id in patient {
             if let link = connections.index(forKey: id), at(link, { $0.isPatient }) { acknowledge(at: link) }

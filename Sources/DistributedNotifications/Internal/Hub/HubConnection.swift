@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The hub's state of a connection.
+/// The state that a hub keeps for one connection.
 struct HubConnection: Hashable, Sendable {
     /// An event that waits to be sent.
     enum Waiting: Hashable, Sendable {
@@ -26,7 +26,7 @@ struct HubConnection: Hashable, Sendable {
     /// The progress of sending the earlier posts that a subscription asked for.
     struct Replay: Hashable, Sendable {
         let subscription: UInt64
-        /// The position of the next post to look at.
+        /// The position of the next kept post to check against the subscription.
         var next: UInt64
         /// The time of the oldest post to send; nil for any time.
         var since: Int64?
@@ -36,7 +36,7 @@ struct HubConnection: Hashable, Sendable {
         let poster: PosterID
         let topic: Topic
 
-        /// The horizon that tells of the loss.
+        /// Returns a horizon that reports the posts of the topic up to a number as lost.
         func loss(_ number: UInt64) -> Horizon {
             Horizon(poster: poster, topic: topic, number: number, reason: .processBehind)
         }
@@ -49,28 +49,30 @@ struct HubConnection: Hashable, Sendable {
     var queuedBytes = 0
     var unconfirmed = Deque<Unconfirmed>()
     var replays = Deque<Replay>()
-    /// For each topic with posts that were left out for lack of room, the number of the newest such post.
+    /// The number of the newest post that was left out of the queue for lack of room, for each topic with such posts.
     var missed: [MissedTopic: UInt64] = [:]
-    /// True if posts were left out in more topics than the hub keeps in `missed`.
+    /// True if posts of more topics were left out of the queue than the hub keeps in `missed`.
     ///
     /// If so, the hub checks all topics that the connection subscribes to.
     var isMissingMore = false
-    /// True if the hub has forgotten an ended poster since `isMissingMore` became true, so that the check does not find all losses.
+    /// True if the hub has forgotten an ended poster since `isMissingMore` became true.
+    ///
+    /// If so, a check of all topics does not find every loss.
     var hasForgotten = false
     var lastBatch: UInt64 = 0
-    /// The maximum number of sent posts that the connection has not confirmed.
+    /// The maximum number of posts that may have been sent and not yet confirmed.
     var credits = 1_024
     /// True if posters no longer wait for the connection's confirmations.
     ///
-    /// This becomes true when there is no room for a post, or when the connection has confirmed no posts for too long. It becomes
-    /// false when the connection has confirmed all posts.
+    /// This becomes true when the queue has no room for a post, or when the connection has confirmed no posts for too long. It
+    /// becomes false when the connection has confirmed all posts.
     var isBehind = false
     /// True if the connection has confirmed posts since the last check, or held no posts at that check.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// True if the connection's poster is owed an acknowledgement that is allowed to wait for a confirmation.
+    /// True if an acknowledgement is owed to the connection that may wait until other connections confirm the posts.
     var isPatient = false
-    /// The horizons with which the poster opens, as far as they have arrived.
+    /// The horizons of the poster's first announcement, as far as they have arrived.
     var opening: [Horizon] = []
     /// True once the poster has said that it ends.
     var hasEnded = false
@@ -78,16 +80,16 @@ struct HubConnection: Hashable, Sendable {
 
     init(poster: PosterID) { self.poster = poster }
 
-    /// True if posts may be sent.
+    /// True if a further post may be sent before the connection confirms earlier ones.
     var hasCredits: Bool { unconfirmed.count < credits }
 
     /// True if there are posts for the connection that it has not confirmed.
     var holdsPosts: Bool { queuedPosts > 0 || !unconfirmed.isEmpty }
 
-    /// True if posts were left out for lack of room.
+    /// True if posts were left out of the queue for lack of room, and the connection has not been told so.
     var misses: Bool { !missed.isEmpty || isMissingMore }
 
-    /// Queues a post, or notes that there is no room.
+    /// Adds a post to the queue, or records that the queue has no room for it.
     ///
     /// - Returns: True if the poster waits for the connection to confirm the post.
     mutating func enqueue(_ post: Post, _ position: Position, _ limits: Hub.Limits) -> Bool {
@@ -110,7 +112,7 @@ struct HubConnection: Hashable, Sendable {
         return !isBehind
     }
 
-    /// Notes a post for which there is no room.
+    /// Records that a post of a topic was left out of the queue for lack of room.
     private mutating func miss(_ topic: MissedTopic, _ number: UInt64, most: Int) {
         if missed[topic] == nil && missed.count >= most {
             isMissingMore = true
@@ -119,26 +121,26 @@ struct HubConnection: Hashable, Sendable {
         }
     }
 
-    /// Removes the first unconfirmed post and returns it if its batch is at most `batch`; otherwise returns nil.
+    /// Removes and returns the oldest unconfirmed post, if it was sent in `batch` or an earlier batch; otherwise returns nil.
     mutating func takeConfirmed(upTo batch: UInt64) -> Unconfirmed? {
         guard let first = unconfirmed.first, first.batch <= batch else { return nil }
         hasConfirmed = true
         return unconfirmed.removeFirst()
     }
 
-    /// The next content for a batch.
+    /// The content to add to a batch next.
     enum Next {
         /// An item, which was taken out of the queue.
         case item(EngineBatch.Item)
-        /// The losses, for which the queue has room now.
+        /// Reports of missed posts, for which the queue has room now.
         case missed
-        /// The next post of a replay.
+        /// The next earlier post for a subscription that has asked for earlier posts.
         case replay
         /// Nothing: all is sent, the rest does not fit, or the connection has no credits.
         case nothing
     }
 
-    /// Returns the next content for a batch.
+    /// Returns the content to add to a batch next.
     ///
     /// If it is an item, the item leaves the queue.
     mutating func takeNext(for batch: UInt64, fits room: Int) -> Next {

@@ -1,12 +1,12 @@
 internal import DequeModule
 
-/// The hub's state of a poster.
+/// The state that a hub keeps for one poster.
 struct HubPoster: Hashable, Sendable {
-    /// The numbers of a topic.
+    /// The numbers that the hub keeps for one topic of the poster.
     struct Mark: Hashable, Sendable {
-        /// The number of the newest post.
+        /// The number of the newest post or horizon.
         var last: UInt64 = 0
-        /// The number of the newest horizon, and its time.
+        /// The number of the newest horizon, whose time is `baseTime`.
         var base: UInt64 = 0
         var baseTime = Int64.max
 
@@ -21,20 +21,22 @@ struct HubPoster: Hashable, Sendable {
         var waiting: Int
     }
 
-    /// The poster's connection; nil while it is away.
+    /// The poster's connection; nil while the poster is not connected.
     var connection: Hub.ConnectionID?
-    /// True once the poster has sent the horizons with which it opens.
+    /// True once the poster has sent its first announcement (``Announcement/isOpening``).
     var isOpen = false
     /// The number up to which the poster's posts were accepted.
     var accepted: UInt64 = 0
     var marks: [Topic: Mark] = [:]
-    /// The posts that some connection has not confirmed, in order.
+    /// The accepted posts that at least one connection still has to confirm, in the order of their numbers.
     private var unsettled = Deque<Unsettled>()
 
     /// The number up to which the poster's posts are settled.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
-    /// Keeps the newest number of a topic; `horizonTime` is the time of a horizon, and nil for a post.
+    /// Records that the poster has posted in a topic up to a number.
+    ///
+    /// `horizonTime` is the time of the ``Horizon`` that says so; nil if a post with the number has arrived.
     ///
     /// - Returns: False if there are too many topics.
     mutating func note(_ topic: Topic, _ number: UInt64, horizonTime: Int64? = nil, most: Int) -> Bool {
@@ -70,8 +72,8 @@ struct HubPoster: Hashable, Sendable {
     /// - Returns: True if ``settled`` has changed.
     mutating func settle(_ number: UInt64) -> Bool {
         guard let first = unsettled.first, first.number <= number else { return false }
-        // The numbers are unique and ascending. So the searched number is at most as far back as it would be if no number before
-        // it were missing, and the search ends there.
+        // The numbers are unique and ascending, so at most `number - first.number` posts precede the searched one. If no number
+        // is missing, the post is at exactly that index, which is therefore tried first.
         var low = 0
         var high = min(unsettled.count, Int(number - first.number) + 1)
         if unsettled[high - 1].number == number { low = high - 1 }

@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// The engine of a center that reaches other centers through a hub between processes.
 ///
-/// The engine connects to the hub of a name. If there is none, and the engine is allowed to, it serves the hub itself, on a thread
-/// of its own. If several processes try that, one of them gets the name, and the others connect to its hub.
+/// The engine connects to the hub with a given name. If there is none, and the engine is allowed to, it serves the hub itself, on a
+/// thread of its own. If several processes try that, one of them gets the name, and the others connect to its hub.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class HubEngine: Engine {
@@ -26,16 +26,16 @@ final class HubEngine: Engine {
     private var hub: HubThread?
 
     private var remote: RemotePort?
-    /// The number of ports so far, by which a handler can tell if its port is the current one.
+    /// The number of the current port, by which a handler can tell that its own port is an earlier one.
     private var portNumber: UInt64 = 0
     private var greeted: Int64 = 0
     private var isWelcome = false
-    /// The posts that are collected for one message.
+    /// The encoded posts that the next message of posts will contain.
     private var posts = WireWriter()
     private var isFlushing = false
-    /// The messages that come before everything else when there is room.
+    /// The messages that wait for room in the port, and that are sent before any later message.
     private var outbox = Deque<Waiting>()
-    /// True if the sink waits for room.
+    /// True if the engine has refused a post, so that the sink waits to hear that there is room.
     private var owesRoom = false
 
     private var backoff = ExponentialBackoff(from: .milliseconds(2), to: .milliseconds(500))
@@ -81,7 +81,7 @@ final class HubEngine: Engine {
     }
 
     private func add(_ port: RemotePort) throws(MessagePortError) {
-        // The handlers of a port that was given up do nothing.
+        // A handler does nothing if the engine has given up its port.
         func whileCurrent(_ body: (HubEngine) -> Void, _ engine: HubEngine?, _ number: UInt64) {
             if let engine, engine.portNumber == number { body(engine) }
         }
@@ -132,7 +132,7 @@ final class HubEngine: Engine {
         if hub?.isEnded == true { hub = nil }
         if hasEnded { return }
         if awaySince == nil { awaySince = .now }
-        // The pause keeps growing while each connection ends soon.
+        // The pause keeps growing as long as each connection ends within a second.
         if let connectedSince, .now - connectedSince > .seconds(1) { backoff.reset() }
         connectedSince = nil
         sink?.state(.away(since: awaySince ?? .now, error), epoch: nil)
@@ -187,7 +187,7 @@ final class HubEngine: Engine {
         }
     }
 
-    /// Sends the posts that were collected.
+    /// Sends the collected posts to the hub as one message.
     private func flush() {
         isFlushing = false
         if posts.bytes.isEmpty { return }

@@ -33,7 +33,7 @@ extension HubServer {
                 try loop.add(made, forMode: .common)
                 source = made
             } catch {
-                // If no descriptor is left, the process cannot be watched, so its end is missed, as if the process were invisible.
+                // ESRCH: the process has ended. Without a free descriptor, the process is not watched, as if it were invisible.
                 if error.code == ESRCH { return hub.end(poster, last: numbers?.value) }
             }
         }

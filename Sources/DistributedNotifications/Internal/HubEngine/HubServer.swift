@@ -5,19 +5,21 @@ internal import RunLoops
 ///
 /// > Thread safety: the thread of its loop.
 final class HubServer {
-    /// A connection of the port.
+    /// A connection of the port, with the poster at the other end.
     struct Client {
         let peer: MessagePort.Peer
         let poster: PosterID
         let numbers: NumberView?
-        /// The message that the port had no room for.
+        /// The message that waits because the connection had no room for it; nil if none waits.
         var held: (id: UInt32, bytes: [UInt8])?
     }
 
-    /// The time between two checks of the confirmations; posters wait up to twice as long for a process that confirms nothing.
+    /// The time between two checks for processes that confirm no posts.
+    ///
+    /// Posters wait for such a process for at most two of these intervals.
     private static let checkInterval = Duration.milliseconds(500)
 
-    /// The maximum time that the acknowledgement of a post waits for a confirmation.
+    /// The maximum time for which the acknowledgement of a post is delayed until other connections confirm the post.
     private static let longestPatience = Duration.milliseconds(1)
 
     /// The maximum number of posters that are neither connected nor known to have ended.
@@ -32,17 +34,17 @@ final class HubServer {
     /// The posters in `away`; the one that has been away longest is the first.
     var awayOrder: [PosterID] = []
     private(set) var violations = 0
-    /// The clients to which a message could not be sent.
+    /// The clients whose connections are to be closed, because a message could not be sent to them.
     private var broken: [MessagePort.Peer] = []
-    /// The timer that checks the confirmations; nil while no poster waits for connections to confirm posts.
+    /// The timer that looks for processes that confirm no posts; nil while no poster waits for a confirmation.
     private var check: Timer?
-    /// The timer that fires when acknowledgements have waited long enough.
+    /// The timer that sends delayed acknowledgements after ``longestPatience``; nil while it is not needed.
     private var patience: Timer?
-    /// Called once when the hub has lost its name, and has ended.
+    /// Called once, when the hub has ended.
     private let ended: () -> Void
 
     struct Away {
-        /// Reports the end of the process; nil if the hub cannot see the process.
+        /// Reports the end of the poster's process; nil if the hub cannot watch that process.
         let process: ProcessSource?
         let numbers: NumberView?
     }
@@ -70,8 +72,8 @@ final class HubServer {
                 flush(peer.connection)
                 flushAll()
             }
-            // Two hubs of one name would split the observers, so this hub ends if it loses its name. Its centers then find the new
-            // hub.
+            // With two hubs of one name, each would have only some of the observers. So this hub ends if it loses its name, and its
+            // centers then find the new hub.
             try port.onNameLoss { [unowned self] in end() }
         } catch {
             port.invalidate()
@@ -79,7 +81,7 @@ final class HubServer {
         }
     }
 
-    /// Ends the hub: its name is free, and its connections are closed.
+    /// Ends the hub: frees its name, and closes its connections.
     func end() {
         if !port.isValid { return }
         port.invalidate()
@@ -193,7 +195,7 @@ final class HubServer {
         }
     }
 
-    /// Makes sure that acknowledgements do not wait long for confirmations.
+    /// Starts the timer that ends the delay of acknowledgements, unless it runs already or none is delayed.
     private func acknowledgeSoon() {
         if patience != nil || !hub.hasPatient { return }
         let timer = Timer(timeInterval: HubServer.longestPatience, repeats: false) { [unowned self] _ in
@@ -205,7 +207,7 @@ final class HubServer {
         loop.add(timer, forMode: .common)
     }
 
-    /// Makes sure that a process that confirms nothing, for example because it was stopped, does not hold posters back.
+    /// Starts the timer that ends the posters' wait for a process that confirms nothing, for example because it was stopped.
     private func awaitConfirmations() {
         if check != nil { return }
         let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in
@@ -232,7 +234,7 @@ final class HubServer {
         }
     }
 
-    /// Sends the output for a connection while there is room.
+    /// Sends the messages that wait for a connection until the connection has no room.
     private func flush(_ connection: UInt64) {
         guard let client = clients[connection] else { return }
         if let held = client.held {

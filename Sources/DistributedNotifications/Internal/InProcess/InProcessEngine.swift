@@ -8,7 +8,7 @@ final class InProcessEngine: Engine {
     private let loop: RunLoop
     private weak var sink: (any EngineSink)?
     private var poster = PosterID(high: 0, low: 0)
-    /// The connection; nil while there is none.
+    /// The number of the connection to the hub; nil while there is none.
     private var connection: UInt64?
     private let confined = LoopConfined<InProcessEngine>()
 
@@ -54,7 +54,7 @@ final class InProcessEngine: Engine {
     private func tell(_ body: (inout Hub, UInt64) throws(WireViolation) -> Void) {
         guard let connection else { return }
         hub.tell { hub throws(WireViolation) in
-            // The hub of this connection was replaced, and the report of that is on its way to the loop.
+            // The hub of this connection was replaced, and the block that tells the engine so has not run yet.
             if hub.connections[connection] == nil { return }
             try body(&hub, connection)
         }

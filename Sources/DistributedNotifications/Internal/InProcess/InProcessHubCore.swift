@@ -7,7 +7,7 @@ final class InProcessHubCore: Sendable {
     private struct State: Sendable {
         var hub: Hub
         var lastConnection: UInt64 = 0
-        /// The closures that wake the connections.
+        /// For each connection, the closure that tells its engine of output, or of the end of the hub.
         var wakes: [UInt64: @Sendable (Bool) -> Void] = [:]
     }
 
@@ -29,7 +29,7 @@ final class InProcessHubCore: Sendable {
     /// - Parameters:
     ///   - poster: The poster.
     ///   - wake: Called on any thread: with true when there is output, with false when the hub has ended.
-    /// - Returns: The connection, and the epoch of the hub.
+    /// - Returns: The number of the connection, and the epoch of the hub.
     func open(_ poster: PosterID, wake: @escaping @Sendable (Bool) -> Void) -> (UInt64, Epoch) {
         state.withLock { state in
             state.lastConnection += 1
@@ -39,7 +39,7 @@ final class InProcessHubCore: Sendable {
         }
     }
 
-    /// Applies a change to the hub, and wakes the connections that then have output.
+    /// Applies a change to the hub, and wakes the connections for which messages then wait.
     func tell(_ body: (inout Hub) throws(WireViolation) -> Void) {
         let woken = state.withLock { state in
             do throws(WireViolation) { try body(&state.hub) } catch {
@@ -51,10 +51,10 @@ final class InProcessHubCore: Sendable {
         for wake in woken { wake(true) }
     }
 
-    /// Removes and returns the next output for a connection; nil if there is none.
+    /// Removes and returns the next message for a connection; nil if there is none that may be sent now.
     func next(for connection: UInt64) -> Hub.Output? { state.withLock { $0.hub.next(for: connection) } }
 
-    /// Closes a connection, and ends its poster if a last number is given.
+    /// Closes a connection, and ends its poster if `last`, the number of the poster's last post, is given.
     func close(_ connection: UInt64, poster: PosterID, last: UInt64?) {
         tell { hub in
             hub.close(connection)

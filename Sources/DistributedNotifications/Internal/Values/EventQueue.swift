@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The events that wait for one observer, with the gaps that result from the observer's own limits.
+/// The events that wait for one observer, including the gaps that the observer's own limits cause.
 ///
 /// A pure value.
 struct EventQueue: Sendable {
@@ -9,7 +9,7 @@ struct EventQueue: Sendable {
         let topic: Topic
     }
 
-    /// Gaps of several topics, in the order of their first losses.
+    /// Gaps for dropped notifications, one for each poster and topic, in the order in which the first ones were dropped.
     private struct Losses: Sendable {
         private var gaps: [Key: DistributedNotificationGap] = [:]
         private var order = Deque<Key>()
@@ -32,7 +32,7 @@ struct EventQueue: Sendable {
         }
 
         mutating func take(_ key: Key) -> DistributedNotificationGap? {
-            // The key is removed from the order, too, so that a new loss of the key comes after the losses of other keys.
+            // The key is removed from the order, too, so that its next gap comes after the present gaps of other keys.
             guard let gap = gaps.removeValue(forKey: key) else { return nil }
             order.removeAll { $0 == key }
             return gap
@@ -45,22 +45,23 @@ struct EventQueue: Sendable {
     /// True while the center is suspended.
     private(set) var isSuspended = false
 
-    /// The gaps before all waiting entries.
+    /// The gaps that come before all of `entries`.
     private var leading = Losses()
     private var entries = Deque<DistributedNotificationEvent>()
-    /// The gaps after all waiting entries.
+    /// The gaps that come after all of `entries`.
     private var trailing = Losses()
-    /// The number of entries that were removed from the front so far.
+    /// The number of entries that were removed from the front of `entries` so far.
     private var head = 0
     /// The sequence number up to which entries are delivered even though the center is suspended.
     ///
-    /// The sequence number of an entry is its index in `entries` plus `head`. When an entry is dropped, the later ones move up.
+    /// The sequence number of an entry is its index in `entries` plus `head`. When an entry is dropped,
+    /// the sequence numbers of the later ones decrease by one.
     private var released = 0
-    /// The sequence numbers of the entries into which later notifications of the same key are merged.
+    /// For each poster and topic, the sequence number of the entry into which the next notification is merged.
     private var mergeable: [Key: Int] = [:]
     /// The number of notifications that wait.
     private(set) var count = 0
-    /// The number of notifications that were dropped.
+    /// The number of notifications that were dropped so far, because of the capacity or a suspension.
     private(set) var droppedCount = 0
 
     init(
@@ -73,7 +74,7 @@ struct EventQueue: Sendable {
         self.mostHeld = mostHeld
     }
 
-    /// True if ``next()`` has an event.
+    /// True if ``next()`` returns an event.
     var hasNext: Bool {
         if holdsBack { return head < released && (!leading.isEmpty || !entries.isEmpty) }
         return !leading.isEmpty || !entries.isEmpty || !trailing.isEmpty
@@ -86,11 +87,11 @@ struct EventQueue: Sendable {
 
     // MARK: - Appending
 
-    /// Appends an event.
+    /// Appends an event, or drops or merges notifications as the observer's limits require.
     mutating func append(_ event: Follower.Event) {
         switch event {
         case .gap(let gap):
-            // The gaps for earlier losses come first.
+            // Gaps for notifications that were dropped before this event come first.
             while let lost = trailing.takeFirst() { entries.append(.gap(lost)) }
             entries.append(.gap(gap))
             mergeable = [:]
@@ -133,7 +134,7 @@ struct EventQueue: Sendable {
         count += 1
     }
 
-    /// If a notification of the same poster and topic waits, replaces it with a newer one; otherwise, appends the newer one.
+    /// Appends a notification or, if one of the same poster and topic waits, replaces that one.
     private mutating func merge(_ post: Post) {
         let key = Key(poster: post.poster, topic: post.topic)
         if let place = mergeable[key], place >= head, case .notification(let waiting) = entries[place - head]
@@ -158,13 +159,13 @@ struct EventQueue: Sendable {
             return
         }
         guard case .notification(let oldest) = entries.remove(at: index) else { return }
-        // The later entries have moved up, so the numbers that refer to them are no longer valid.
+        // The sequence numbers of the later entries have changed, so those in `mergeable` are no longer valid.
         mergeable = mergeable.filter { $0.value < head + index }
         if released > head + index { released -= 1 }
         if index == 0 {
             leading.add(oldest.post, reason)
         } else {
-            // The new gap takes the notification's place, after the gaps that the engine has reported before the notification.
+            // The new gap takes the place of the dropped notification, so gaps that the engine reported before it stay before it.
             var losses = Losses()
             losses.add(oldest.post, reason)
             if let gap = losses.takeFirst() { insert(gap, at: index) }
@@ -173,7 +174,9 @@ struct EventQueue: Sendable {
         droppedCount += 1
     }
 
-    /// Inserts a gap; if the last gap of the same poster and topic before `index` has the same reason, extends that gap instead.
+    /// Inserts a gap at an index, or extends an earlier gap instead.
+    ///
+    /// The last gap of the same poster and topic before the index is extended if it has the same reason.
     private mutating func insert(_ gap: DistributedNotificationGap, at index: Int) {
         for place in (0..<index).reversed() {
             guard case .gap(let known) = entries[place], known.poster == gap.poster else { continue }
@@ -185,7 +188,7 @@ struct EventQueue: Sendable {
                         reason: gap.reason, isCertain: true))
                 return
             }
-            // The numbers of `known` lie between those of any earlier gap and those of the new gap, so no earlier gap is extended.
+            // The numbers of `known` lie between those of the new gap and of any earlier one, so an earlier one cannot be extended.
             if isOfTopic || known.name == nil { break }
         }
         entries.insert(.gap(gap), at: index)

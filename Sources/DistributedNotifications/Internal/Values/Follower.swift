@@ -11,26 +11,26 @@ struct Follower: Hashable, Sendable {
     }
 
     private struct Account: Hashable, Sendable {
-        /// The number up to which all topics are accounted for.
+        /// The number up to which the posts of every topic were delivered or reported in a gap.
         var floor: UInt64 = 0
         var topics: [Topic: UInt64] = [:]
-        /// True if the poster has ended, or was given up.
+        /// True if the poster has ended, or is treated as ended because it has not connected again.
         var hasEnded = false
 
         func last(_ topic: Topic) -> UInt64 { max(floor, topics[topic] ?? 0) }
         var last: UInt64 { topics.values.reduce(floor, max) }
 
-        /// Accounts for a post.
+        /// Records that a post of the poster has arrived.
         ///
         /// - Returns: True if the post is new, and the number of the first missing post before it; nil if none is missing.
         mutating func take(_ post: Post, hasBegun: Bool) -> (isNew: Bool, missingFrom: UInt64?) {
             let place = topics.index(forKey: post.topic)
             var last = max(floor, place.map { topics.values[$0] } ?? 0)
-            // A new subscription did not ask for the posts before the first one that it gets.
+            // A new subscription did not ask for posts of the topic before the first one that it gets, so those are not missing.
             if !hasBegun && place == nil { last = max(last, post.previous) }
             if post.number <= last { return (false, nil) }
             if let place { topics.values[place] = post.number } else { topics[post.topic] = post.number }
-            // The poster was given up too early.
+            // A poster that posts has not ended, even if it was treated as ended.
             hasEnded = false
             return (true, post.previous > last ? last + 1 : nil)
         }
@@ -41,20 +41,22 @@ struct Follower: Hashable, Sendable {
         let time: Int64
     }
 
-    /// The maximum number of ended posters whose accounts are kept, because an engine may still have posts of them.
+    /// The maximum number of ended posters whose accounts are kept.
+    ///
+    /// The accounts are needed because an engine may still have posts of ended posters.
     static let mostEnded = 1_024
 
-    /// The subscription; its start is the position at which the next connection continues.
+    /// The subscription, whose ``Subscription/start`` is updated to the position at which the next connection continues.
     private(set) var subscription: Subscription
-    /// The epoch and the time in which the subscription began; nil if it has not begun.
+    /// The epoch in which the subscription began, and the time at which it began; nil if it has not begun.
     private var beginning: Beginning?
     private var accounts: [PosterID: Account] = [:]
-    /// The ended posters whose accounts are kept, the oldest first.
+    /// The ended posters whose accounts are kept, in the order in which they ended.
     private var ended = Deque<PosterID>()
 
-    /// True once the last baseline of this connection has arrived.
+    /// True once the subscription's last ``Baseline`` on this connection has arrived.
     private var isChecked = false
-    /// Reports of ended posters; each report arrived before the last baseline, and waits for it.
+    /// The reports of ended posters that have arrived before the last baseline, and are processed after it.
     private var waitingEnds: [WaitingEnd] = []
 
     private struct WaitingEnd: Hashable, Sendable {
@@ -94,7 +96,7 @@ struct Follower: Hashable, Sendable {
         if taken.isNew { emit(.notification(post)) }
     }
 
-    /// Processes a horizon, which is for all checked subscriptions or for this one only.
+    /// Processes a horizon; `isForAll` is false if the engine has sent it to this subscription only.
     mutating func take(
         _ horizon: Horizon, isForAll: Bool = true, in epoch: Epoch, _ emit: (Event) -> Void
     ) {
@@ -109,12 +111,14 @@ struct Follower: Hashable, Sendable {
         accounts[horizon.poster, default: Account()].topics[horizon.topic] = horizon.number
     }
 
-    /// Returns true if the subscription began after a time of the shared clock.
+    /// Returns true if the subscription began after `time`, by the clock that the posters and the observer share.
     private func isOld(_ time: Int64) -> Bool { beginning.map { time < $0.time } ?? false }
 
     // MARK: - Baselines
 
-    /// Processes a baseline, with which the subscription begins or, on a later connection, is checked.
+    /// Processes a baseline of the subscription.
+    ///
+    /// The subscription begins with its first baseline. On a later connection, a baseline shows which posts are missing.
     ///
     /// - Parameters:
     ///   - baseline: The baseline.
@@ -168,7 +172,7 @@ struct Follower: Hashable, Sendable {
 
     /// Processes the end of a poster.
     ///
-    /// The end is kept until the baseline has arrived; after that, no post of the poster arrives.
+    /// Before the last baseline has arrived, the poster's posts may still arrive, so the end waits for the baseline.
     mutating func take(_ end: PosterEnd, in epoch: Epoch, _ emit: (Event) -> Void) {
         if isChecked { return take(end, in: epoch, checkedIn: epoch, emit) }
         waitingEnds.append(WaitingEnd(end: end, epoch: epoch, isOld: !hasBegun))
@@ -184,12 +188,12 @@ struct Follower: Hashable, Sendable {
         lose(end.poster, after: accepted, to: end.last, emit)
     }
 
-    /// Gives up a poster that was known before this connection and has not connected within the grace period.
+    /// Treats a poster as ended, because it was known before this connection and has not connected within the grace period.
     mutating func giveUp(_ poster: PosterID, _ emit: (Event) -> Void) {
         if hasBegun && accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
     }
 
-    /// Emits gaps for the posts of an ended poster that are not accounted for.
+    /// Emits gaps for the posts of an ended poster that were neither delivered nor reported in a gap.
     private mutating func lose(
         _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
     ) {

@@ -1,4 +1,4 @@
-/// The posters that a center knows, and those of them that have not been reported since the last connection began.
+/// The posters that a center knows, with those that the engine has not reported since the last connection began.
 ///
 /// A pure value.
 struct KnownPosters: Hashable, Sendable {
@@ -31,9 +31,9 @@ struct KnownPosters: Hashable, Sendable {
         latest = nil
     }
 
-    /// Forgets the posters that are still in doubt, because the grace period is over.
+    /// Forgets the posters in ``inDoubt``, because the grace period is over.
     ///
-    /// - Returns: Those posters.
+    /// - Returns: The forgotten posters.
     mutating func giveUp() -> [PosterID] {
         defer {
             known.subtract(inDoubt)

@@ -1,20 +1,20 @@
 internal import DequeModule
 
-/// The posts of one poster: their numbers, and those that are kept until they are settled.
+/// The log of one poster's posts: their numbers, and the posts that are kept until they are settled.
 ///
 /// A pure value, without an engine and a clock. The center hands its posts to the engine in the order of ``next``, and notes
 /// connections and acknowledgements here.
 struct PosterLog: Hashable, Sendable {
     /// The limits of the kept posts.
     ///
-    /// A post does not count towards them if the engine has limits of its own for it.
+    /// A post no longer counts towards `posts` and `bytes` once the engine applies limits of its own to it.
     struct Limits: Hashable, Sendable {
         var posts: Int
         var bytes: Int
         var topics: Int
     }
 
-    /// The numbers of a topic that later posts and connections need.
+    /// The numbers that the log keeps for one topic.
     private struct Mark: Hashable, Sendable {
         /// The number of the newest post.
         var last: UInt64 = 0
@@ -29,11 +29,11 @@ struct PosterLog: Hashable, Sendable {
 
     /// The result of adding a post.
     enum Added: Hashable, Sendable {
-        /// The post has this number. Posts with the other numbers were dropped for it.
+        /// The post was added with this number. The posts with the numbers `dropped` were dropped to make room for it.
         case taken(UInt64, dropped: [UInt64])
-        /// There is no room.
+        /// The log has no room for the post.
         case full
-        /// The limit of topics is reached.
+        /// The post would be of a new topic, and the log has the maximum number of topics already.
         case tooManyTopics
     }
 
@@ -44,11 +44,11 @@ struct PosterLog: Hashable, Sendable {
     private(set) var accepted: UInt64 = 0
     /// The number up to which posts are settled, or were dropped.
     private(set) var settled: UInt64 = 0
-    /// The posts that are kept, in order.
+    /// The posts that are kept, in the order of their numbers.
     private(set) var retained = Deque<Post>()
-    /// The times of the kept posts by the machine's clock.
+    /// For each kept post, its time by ``MachineClock``.
     private var times = Deque<Int64>()
-    /// The number of the last post that does not count against the limits.
+    /// The number of the last post that does not count towards the log's limits.
     ///
     /// The engine has limits of its own for this post and all earlier ones.
     private var exempt: UInt64 = 0
@@ -57,11 +57,13 @@ struct PosterLog: Hashable, Sendable {
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
     private var sharesClock = false
-    /// The number of the last post that was handed over on this connection, or that need not be handed over on it.
+    /// The number up to which posts need not be handed over on this connection any more.
+    ///
+    /// They were handed over on it, were no longer kept when it began, or were dropped and are replaced by horizons.
     private var sent: UInt64 = 0
     /// The posts that were dropped after they were handed over on this connection, and before the engine accepted them.
     private var droppedOnTheWay = Deque<Dropped>()
-    /// For each topic with dropped posts that the engine does not know of, the number of the newest such post.
+    /// For each topic with dropped posts of which the engine must still be told, the number of the newest such post.
     fileprivate var due: [Topic: UInt64] = [:]
 
     private struct Dropped: Hashable, Sendable {
@@ -79,8 +81,8 @@ struct PosterLog: Hashable, Sendable {
 
     /// Adds a post, which gets the next number.
     ///
-    /// A refused post gets no number. With `dropsOldest`, the oldest posts are dropped when there is no room. `date` is the date that
-    /// observers see, and `time` is the time by the machine's clock.
+    /// A refused post gets no number. With `dropsOldest`, the oldest posts are dropped when there is no room. `date` is the date
+    /// that observers see, and `time` is the time by ``MachineClock``.
     mutating func add(
         _ topic: Topic, payload: [UInt8], date: Int64 = 0, at time: Int64 = 0, isImmediate: Bool = false,
         dropsOldest: Bool
@@ -121,7 +123,7 @@ struct PosterLog: Hashable, Sendable {
         if isConnected {
             if post.number > sent {
                 due[post.topic] = post.number
-                // The horizon stands for the post, so the post counts as handed over.
+                // A horizon will stand for the post, so the post counts as handed over.
                 sent = post.number
             } else if post.number > accepted {
                 droppedOnTheWay.append(Dropped(topic: post.topic, number: post.number, time: time))
@@ -148,7 +150,7 @@ struct PosterLog: Hashable, Sendable {
     /// The next post to hand over; nil if there is none.
     var next: Post? { next(atMost: 1).first }
 
-    /// The next posts to hand over, in order.
+    /// Returns the next posts to hand over, in order, at most `most` of them.
     func next(atMost most: Int) -> [Post] {
         guard isConnected, let oldest = retained.first, sent < lastNumber else { return [] }
         // The numbers of the kept posts are consecutive.
@@ -180,7 +182,7 @@ struct PosterLog: Hashable, Sendable {
 
     /// Notes that the engine is connected, so that all kept posts are handed over again.
     ///
-    /// - Parameter sharesClock: True if the observers read the same clock.
+    /// - Parameter sharesClock: True if the observers read the same clock as this poster.
     /// - Returns: The opening horizons, which stand for the posts that are no longer kept.
     mutating func connect(sharesClock: Bool) -> Announcement {
         isConnected = true
@@ -219,7 +221,7 @@ struct PosterLog: Hashable, Sendable {
 
     /// Processes an acknowledgement.
     ///
-    /// - Returns: True if there is more room than before.
+    /// - Returns: True if the log has more room for posts than before.
     mutating func acknowledge(accepted: UInt64, settled: UInt64, exempt: UInt64 = 0) -> Bool {
         // If an engine acknowledges more than was posted, the excess is ignored.
         self.accepted = max(self.accepted, min(accepted, lastNumber))
@@ -242,7 +244,7 @@ struct PosterLog: Hashable, Sendable {
         return hasRoom
     }
 
-    /// True if the engine owes an acknowledgement.
+    /// True if posts were handed over on this connection that no engine has accepted.
     var isOwed: Bool { isConnected && accepted < sent }
 }
 

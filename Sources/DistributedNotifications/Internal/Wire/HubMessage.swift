@@ -1,4 +1,4 @@
-/// The numbers of the messages between a center and its hub.
+/// The protocol between a center and its hub: the numbers that identify messages, and the limits of messages.
 enum HubMessage {
     /// The version of the protocol, which each end sends to the other.
     static let version: UInt32 = 1
@@ -6,7 +6,7 @@ enum HubMessage {
     /// The maximum number of bytes of a message, in either direction.
     static let mostBytes = 131_072
 
-    // The messages of a center.
+    // The messages that a center sends.
     static let hello: UInt32 = 1
     static let announce: UInt32 = 2
     static let posts: UInt32 = 3
@@ -16,18 +16,18 @@ enum HubMessage {
     static let confirm: UInt32 = 7
     static let bye: UInt32 = 8
 
-    // The messages of the hub.
+    // The messages that the hub sends.
     static let welcome: UInt32 = 16
     static let acknowledged: UInt32 = 17
     static let batch: UInt32 = 18
     static let refusal: UInt32 = 19
 
-    // The reasons for a refusal.
+    // The reasons that a refusal contains.
     static let refusedVersion: UInt32 = 1
     static let refusedDuplicate: UInt32 = 2
 
-    // The maximum numbers of entries of a message. A message has room for that many entries. The limits bound the work that the
-    // hub does before it serves the next connection.
+    // The maximum number of entries in one message. Entries of any size fit into a message up to this number. These limits bound
+    // the work that the hub does before it serves the next connection.
     static let horizonsPerMessage = 200
     static let subscriptionsPerMessage = 200
     static let postersPerMessage = 4_096

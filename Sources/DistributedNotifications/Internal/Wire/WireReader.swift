@@ -1,4 +1,4 @@
-/// A breach of the protocol by another process.
+/// An error: bytes from another process do not follow the protocol.
 package struct WireViolation: Error, Hashable, Sendable {
     let reason: String
     init(_ reason: String) { self.reason = reason }
@@ -23,7 +23,7 @@ package struct WireReader: Sendable {
         let size = Number.bitWidth / 8
         try require(size)
         defer { position += size }
-        // Safe: the bytes are there, and each pattern of bits is a number.
+        // Safe: `require` has checked that the bytes exist, and every pattern of bits is a valid number.
         return unsafe bytes.withUnsafeBytes {
             Number(littleEndian: unsafe $0.loadUnaligned(fromByteOffset: position, as: Number.self))
         }

@@ -1,4 +1,4 @@
-/// A writer of messages between centers and hubs, and of entries of a store.
+/// A writer of messages between centers and hubs, and of entries in an engine's store.
 ///
 /// Numbers are little-endian.
 package struct WireWriter: Sendable {
@@ -7,7 +7,7 @@ package struct WireWriter: Sendable {
     package init() {}
 
     package mutating func put<Number: FixedWidthInteger>(_ number: Number) {
-        // Safe: the bytes of a number are copied while it lives.
+        // Safe: the bytes are copied inside the closure, while the number exists.
         unsafe withUnsafeBytes(of: number.littleEndian) { unsafe bytes.append(contentsOf: $0) }
     }
 
@@ -22,7 +22,7 @@ package struct WireWriter: Sendable {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Writes an optional string.
+    /// Writes a byte that tells if there is a string, and then the string.
     mutating func put(_ text: String?) {
         put(UInt8(text == nil ? 0 : 1))
         if let text { put(text) }
