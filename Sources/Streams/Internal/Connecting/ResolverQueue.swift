@@ -39,7 +39,8 @@ struct ResolverQueue<Job: Sendable>: Sendable {
     /// - Returns: The removed jobs, which no thread is left for; none if another thread is running or being started.
     mutating func threadWasRefused() -> [Job] {
         threads -= 1
-        if threads > 0 { return [] }
+        // An array of an empty deque would write to the empty array, which all threads share.
+        if threads > 0 || jobs.isEmpty { return [] }
         defer { jobs = [] }
         return Array(jobs)
     }
