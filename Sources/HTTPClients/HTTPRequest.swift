@@ -16,7 +16,7 @@ public struct HTTPRequest: Hashable, Sendable {
     /// percent-encoded.
     public var url: String
 
-    /// The method, in capitals.
+    /// The method in capitals, such as `POST`.
     public var method: String
 
     /// The fields of the header.
