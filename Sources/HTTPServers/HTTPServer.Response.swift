@@ -50,6 +50,6 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Response: CustomStringConvertible {
-    /// The status and the size of the body.
+    /// A description: the status and the size of the body.
     public var description: String { "\(status) with \(body.count) bytes" }
 }
