@@ -24,7 +24,7 @@ public import RunLoops
 ///
 /// > Thread safety: the thread of the loop only.
 public final class HTTPClient {
-    /// The loop.
+    /// The loop that serves the transfers.
     public var loop: RunLoop { transferSet.loop }
 
     /// The mode in which the loop serves the transfers.

@@ -7,7 +7,7 @@ public import HTTPMessages
 ///
 /// > Thread safety: a value.
 public struct HTTPResponse: Hashable, Sendable {
-    /// The status, such as 200 or 404.
+    /// The status of the answer, such as 200 or 404.
     public let status: Int
 
     /// The URL that the answer comes from.
@@ -40,6 +40,6 @@ public struct HTTPResponse: Hashable, Sendable {
 }
 
 extension HTTPResponse: CustomStringConvertible {
-    /// The status and the URL.
+    /// A description: the status and the URL.
     public var description: String { "\(status) from \(url)" }
 }

@@ -12,7 +12,7 @@ internal import RunLoops
 /// > Thread safety: the thread of the client's loop only.
 @safe
 public final class HTTPTransfer {
-    /// The request.
+    /// The request that the transfer sends.
     public let request: HTTPRequest
 
     let origin: SourceLocation

@@ -38,7 +38,7 @@ public final class HTTPResponder: Sendable {
     @discardableResult
     public func respond(_ response: HTTPServer.Response) -> Bool {
         guard let target = target.withLock({ $0.take() }) else { return false }
-        // The block may run in every mode, because it calls no code of the user. The server sends the answer in its own mode.
+        // The block may run in every mode, because it calls no user code. The server sends the answer in its own mode.
         return loop.performInEveryMode {
             target.exchange.answer(response)
             target.exchange.responderIsGone()

@@ -30,7 +30,7 @@ public import Streams
 /// > Thread safety: the thread of the loop only.
 @safe
 public final class HTTPServer {
-    /// The loop.
+    /// The loop that serves the connections.
     public let loop: RunLoop
 
     /// The mode in which the loop serves the connections.

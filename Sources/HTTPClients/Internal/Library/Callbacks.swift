@@ -1,8 +1,8 @@
 internal import CTransfers
 internal import RunLoops
 
-// libcurl calls these closures while one of its functions runs. They only copy and record: they run no transfer, and call no code
-// of the user.
+// libcurl calls these closures while one of its functions runs. They only copy and record: they run no transfer, and call no user
+// code.
 
 /// The callbacks through which a handle of libcurl passes on received bytes and asks for bytes to send.
 func transferCallbacks() -> runloops_callbacks {

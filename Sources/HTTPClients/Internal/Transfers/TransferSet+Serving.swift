@@ -94,7 +94,7 @@ extension TransferSet {
         contents.isDelivering = false
     }
 
-    /// Calls the handlers of all transfers that have something to deliver.
+    /// Calls the handlers of queued transfers until the queue is empty, unless a handler is already running.
     func deliverAll() { while !contents.queue.isEmpty && !contents.isDelivering { deliverQueue() } }
 
     private func deliver(_ transfer: HTTPTransfer) {

@@ -47,9 +47,9 @@ final class TransferSet {
         ///
         /// Meanwhile the deadline need not be set and the set need not be ended, because `serve()` does both before it returns.
         var isServing = false
-        /// True while handlers are called.
+        /// True while a handler runs; meanwhile no other handler of this client is called.
         var isDelivering = false
-        /// True if the user's client was released, so that the set ends when its last transfer ends.
+        /// True if the user's `HTTPClient` was released, so that the set ends when its last transfer ends.
         var isAbandoned = false
     }
 
@@ -168,7 +168,7 @@ final class TransferSet {
 
     // MARK: - The end
 
-    /// Records that the client was released, so that the set ends when its last transfer ends.
+    /// Records that the user's `HTTPClient` was released, so that the set ends when its last transfer ends.
     func clientIsGone() {
         contents.isAbandoned = true
         if contents.active.isEmpty { closeLater() }
@@ -177,7 +177,7 @@ final class TransferSet {
     /// Ends the set now or, if called during `serve()`, at the end of `serve()`.
     private func closeLater() { if !contents.isServing { close() } }
 
-    /// Ends the set if the user's client was released and the last transfer has ended.
+    /// Ends the set if the user's `HTTPClient` was released and the last transfer has ended.
     func closeIfAbandoned() { if contents.isAbandoned && contents.active.isEmpty { close() } }
 
     func close() { contents.source?.invalidate() }

@@ -25,7 +25,9 @@ struct HeaderBlock: Hashable, Sendable {
     let limit: Int
 
     private var bytes: [UInt8] = []
-    /// The number of bytes since the last complete header, including those of interim answers and trailers.
+    /// The number of bytes added since the last header that was ``Finding/complete``.
+    ///
+    /// Bytes of interim answers and of trailers count, too.
     private var count = 0
     /// True once the header of an answer is complete, so that further lines are trailers.
     private var isComplete = false

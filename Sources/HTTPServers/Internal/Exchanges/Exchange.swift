@@ -32,11 +32,11 @@ final class Exchange {
 
         var state = ExchangeState()
         var handlers = Handlers()
-        /// True while the exchange is in the server's queue.
+        /// True while the exchange is in the server's queue of exchanges that have handlers to call.
         var isQueued = false
-        /// True while libmicrohttpd's connection is suspended.
+        /// True while the connection is suspended, so that libmicrohttpd does not serve it.
         var isSuspended = false
-        /// The answer; nil until there is one.
+        /// The answer to the request; nil until the user or the server has given one.
         var answer: ServerAnswer?
 
         /// The `HTTPExchange` that the server keeps for the user; nil if the server keeps none.
@@ -91,7 +91,7 @@ final class Exchange {
         @inline(__always) _modify { yield unsafe &storage }
     }
 
-    /// The loop of the server; any thread may read it.
+    /// The loop of the server; any thread may read this property.
     var loop: RunLoop { link.server.loop }
     /// The server; nil once the exchange has ended.
     var server: HTTPServer? { hasEnded ? nil : link.server }

@@ -62,7 +62,7 @@ final class FileBody {
         self.file = consume file
     }
 
-    /// Passes the ownership of the descriptor to the caller; returns -1 after the first call.
+    /// Returns the descriptor, which the caller then owns; returns -1 after the first call.
     func release() -> CInt {
         switch file.take() {
         case .some(let file): file.release()
