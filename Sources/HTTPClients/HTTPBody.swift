@@ -1,12 +1,13 @@
 /// The body of an answer, which a task on the thread of the client's loop reads piece by piece.
 ///
-/// The transfer receives ahead of the task until 128 KiB are stored, and continues when the task has read them. A slow task
-/// therefore makes the server wait. If you release the body before its end was received, the transfer is cancelled. A body can be
-/// read only once.
+/// The transfer receives ahead of the task. At 128 KiB of unread bytes, it stops receiving until the task has read them all, so a
+/// slow task makes the server wait.
+///
+/// If you release the body before its end was received, the transfer is cancelled. A body can be read only once.
 ///
 /// > Thread safety: the thread of the client's loop only.
 public struct HTTPBody: AsyncSequence {
-    /// One piece, which is not empty.
+    /// A piece of the body: one or more bytes.
     public typealias Element = [UInt8]
     /// The error that the iteration throws.
     public typealias Failure = HTTPClientError
@@ -20,10 +21,10 @@ public struct HTTPBody: AsyncSequence {
 
     /// Reads the rest of the body.
     ///
-    /// - Parameter limit: The maximum number of bytes.
-    /// - Returns: The bytes.
-    /// - Throws: ``HTTPClientError`` if the body is not complete. If there are more bytes than the limit, the error is
-    ///   ``HTTPClientError/bodyTooLarge(limit:)``, and the transfer is cancelled.
+    /// - Parameter limit: The maximum number of bytes to read.
+    /// - Returns: The bytes that no iterator has read before.
+    /// - Throws: ``HTTPClientError`` if the transfer ends before the body is complete. If more bytes than the limit are left, the
+    ///   error is ``HTTPClientError/bodyTooLarge(limit:)``, and the transfer is cancelled.
     nonisolated(nonsending) public func bytes(upTo limit: Int = .max) async throws(HTTPClientError) -> [UInt8]
     {
         var bytes: [UInt8] = []
@@ -44,13 +45,14 @@ public struct HTTPBody: AsyncSequence {
     public struct AsyncIterator: AsyncIteratorProtocol {
         let reader: BodyReader
 
-        /// Awaits the next piece.
+        /// Awaits the next piece of the body.
         ///
         /// If the task is cancelled during the wait, the transfer is cancelled.
         ///
         /// - Parameter actor: The isolation of the caller.
         /// - Returns: The bytes, or nil at the end of the body.
-        /// - Throws: ``HTTPClientError`` if the body is not complete. It is thrown after all received bytes were returned.
+        /// - Throws: ``HTTPClientError`` if the transfer ends before the body is complete. The bytes that were received until then
+        ///   are returned first.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(HTTPClientError)
             -> [UInt8]?
         {
@@ -64,12 +66,13 @@ public struct HTTPBody: AsyncSequence {
             }
         }
 
-        /// Awaits the next piece.
+        /// Awaits the next piece of the body.
         ///
         /// If the task is cancelled during the wait, the transfer is cancelled.
         ///
         /// - Returns: The bytes, or nil at the end of the body.
-        /// - Throws: ``HTTPClientError`` if the body is not complete.
+        /// - Throws: ``HTTPClientError`` if the transfer ends before the body is complete. The bytes that were received until then
+        ///   are returned first.
         public mutating func next() async throws(HTTPClientError) -> [UInt8]? {
             try await next(isolation: #isolation)
         }

@@ -1,14 +1,14 @@
 public import RunLoops
 
 extension HTTPClient {
-    /// An answer whose body a task reads.
+    /// The header of an answer, with a body that a task reads while it is received.
     ///
     /// > Thread safety: the thread of the client's loop only.
     public struct Answer {
-        /// The header.
+        /// The header of the answer.
         public let response: HTTPResponse
 
-        /// The body, which is received as fast as the task reads it.
+        /// The body of the answer, which is received as fast as the task reads it.
         public let body: HTTPBody
     }
 
@@ -68,8 +68,9 @@ extension HTTPClient {
     ///
     /// A slow server makes the sequence wait: if more than 256 KiB are unsent, the method awaits the next piece only after the
     /// unsent bytes have fallen to 128 KiB. If the transfer ends before the sequence, the method does not read the rest of the
-    /// sequence, and returns the answer or throws the error. As with ``HTTPTransfer/write(_:)``, the body cannot be sent again. If
-    /// the task is cancelled, the transfer is cancelled.
+    /// sequence, and returns the answer or throws the error.
+    ///
+    /// As with ``HTTPTransfer/write(_:)``, the body cannot be sent again. If the task is cancelled, the transfer is cancelled.
     ///
     /// - Parameters:
     ///   - request: The request. If its body is ``HTTPRequest/Body/stream(count:)``, the count is sent to the server. Any other
@@ -107,7 +108,7 @@ extension HTTPClient {
         try await header(of: begin(request, file, origin))
     }
 
-    /// Starts a transfer whose answer a task reads.
+    /// Starts a transfer, and returns the reader through which a task gets the answer.
     private func begin(
         _ request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation
     ) throws(HTTPClientError) -> BodyReader {
@@ -120,7 +121,7 @@ extension HTTPClient {
         return made
     }
 
-    /// Awaits the header of the answer that a reader receives.
+    /// Awaits the header of the answer that a reader's transfer receives.
     nonisolated(nonsending) private func header(of reader: BodyReader) async throws(HTTPClientError) -> Answer
     {
         while true {

@@ -22,7 +22,9 @@ extension HTTPClient {
         /// With nil, there is no limit.
         public var bodyLimit: Int? = 64 << 20
 
-        /// The maximum number of bytes in the header of an answer, including interim answers and trailers; 256 KiB.
+        /// The maximum number of bytes in the header of an answer; 256 KiB.
+        ///
+        /// The headers of interim answers, and trailers, count, too.
         public var headerLimit = 256 << 10
 
         /// The maximum number of connections to one host; 6.
@@ -39,7 +41,7 @@ extension HTTPClient {
         /// The versions of HTTP that the client offers.
         public var versions = Versions.automatic
 
-        /// The proxy of all transfers.
+        /// The proxy that all transfers use; the one from the environment by default.
         public var proxy = Proxy.environment
 
         /// The path of a PEM file with the certificate authorities to trust; nil for those of the system.

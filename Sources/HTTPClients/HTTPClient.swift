@@ -24,13 +24,13 @@ public import RunLoops
 ///
 /// > Thread safety: the thread of the loop only.
 public final class HTTPClient {
-    /// The loop.
+    /// The loop that serves the transfers.
     public var loop: RunLoop { transferSet.loop }
 
-    /// The mode that the transfers are served in.
+    /// The mode in which the loop serves the transfers.
     public let mode: RunLoop.Mode
 
-    /// The limits and defaults.
+    /// The limits and defaults of the client.
     public var options: Options { transferSet.options }
 
     let transferSet: TransferSet
@@ -39,7 +39,8 @@ public final class HTTPClient {
     ///
     /// - Parameters:
     ///   - loop: The loop.
-    ///   - mode: The mode to serve transfers in, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
+    ///   - mode: The mode to serve transfers in; ``/RunLoops/RunLoop/Mode/common`` stands for all common modes, including those
+    ///     that are added later.
     ///   - options: The limits and defaults.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -60,8 +61,10 @@ public final class HTTPClient {
     /// Starts a transfer.
     ///
     /// No handler is called during this call. If the request is invalid, the handler of ``HTTPTransfer/onEnd(_:)`` is called in the
-    /// next pass. If the client is no longer valid, the transfer has ended when this method returns, and neither `configure` nor a
-    /// handler is called.
+    /// next pass of the loop.
+    ///
+    /// If the client is no longer valid, the transfer has ended when this method returns, and neither `configure` nor a handler is
+    /// called.
     ///
     /// The client holds the transfer until it ends or is cancelled, and the transfer holds its handlers. A handler may therefore
     /// capture any object. It should not capture the transfer, but use the one that is passed to it.
@@ -123,6 +126,6 @@ public final class HTTPClient {
 extension HTTPClient: Sendable {}
 
 extension HTTPClient: CustomStringConvertible {
-    /// The place where the client was made.
+    /// A description with the source location at which the client was made.
     public var description: String { "\(isValid ? "" : "invalid ")HTTP client made at \(transferSet.origin)" }
 }

@@ -10,7 +10,7 @@ public enum HTTPClientError: Error, Hashable, Sendable {
     case unsupportedURL(String)
     /// The method or a field contains a character that is not allowed, or a field is one that you must not set.
     case invalidRequest(String)
-    /// The host's name could not be resolved.
+    /// The name of the host, or of the proxy, could not be resolved.
     case unresolved(String)
     /// The connection could not be made, or was refused.
     case notConnected(String)

@@ -16,7 +16,7 @@ public struct HTTPRequest: Hashable, Sendable {
     /// percent-encoded.
     public var url: String
 
-    /// The method, in capitals.
+    /// The method in capitals, such as `POST`.
     public var method: String
 
     /// The fields of the header.
@@ -26,7 +26,7 @@ public struct HTTPRequest: Hashable, Sendable {
     /// `Cookie` are not sent to that host.
     public var fields: HTTPFields
 
-    /// The body.
+    /// The body of the request.
     public var body: Body
 
     /// The time that the whole transfer may take, from the start to the last byte; nil for no limit.
@@ -65,6 +65,6 @@ public struct HTTPRequest: Hashable, Sendable {
 }
 
 extension HTTPRequest: CustomStringConvertible {
-    /// The method and the URL.
+    /// A description: the method and the URL.
     public var description: String { "\(method) \(url)" }
 }

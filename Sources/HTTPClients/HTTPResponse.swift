@@ -2,15 +2,17 @@ public import HTTPMessages
 
 /// The header of a server's answer.
 ///
-/// This is the header of the last answer: interim answers, such as `100 Continue`, and answers that redirected the request are not
-/// shown.
+/// A server can send several answers to one request. This is the header of the last one: interim answers, such as `100 Continue`,
+/// and answers that redirected the request are not shown.
 ///
 /// > Thread safety: a value.
 public struct HTTPResponse: Hashable, Sendable {
-    /// The status, such as 200 or 404.
+    /// The status of the answer, such as 200 or 404.
     public let status: Int
 
-    /// The URL that answered, which differs from the request's after a redirect.
+    /// The URL that the answer comes from.
+    ///
+    /// After a redirect, it differs from the URL of the request.
     public let url: String
 
     private let header: HeaderBlock
@@ -33,11 +35,11 @@ public struct HTTPResponse: Hashable, Sendable {
 
     /// The value of `Content-Length`; nil if there is none.
     ///
-    /// This is the length before decoding. A compressed body is longer after it was decoded.
+    /// This is the length of the body as the server sends it. If the body is compressed, its length after decoding is different.
     public var contentLength: Int? { fields["Content-Length"].flatMap { Int($0) } }
 }
 
 extension HTTPResponse: CustomStringConvertible {
-    /// The status and the URL.
+    /// A description: the status and the URL.
     public var description: String { "\(status) from \(url)" }
 }

@@ -1,11 +1,12 @@
 internal import RunLoops
 
 extension HTTPTransfer {
-    /// Writes the next bytes of a body that is a stream.
+    /// Writes the next bytes of a request body that is a stream.
     ///
-    /// The bytes are sent after all bytes that were written before. This call never waits. A stream cannot be sent again: if the
-    /// server redirects in a way that keeps the body, or closes a connection that is being reused, the transfer ends with
-    /// ``HTTPClientError/bodyNotRepeatable``.
+    /// The bytes are sent after all bytes that were written before. This call never waits.
+    ///
+    /// A stream cannot be sent again: if the server redirects in a way that keeps the body, or closes a connection that is being
+    /// reused, the transfer ends with ``HTTPClientError/bodyNotRepeatable``.
     ///
     /// - Parameter bytes: The bytes. The array is retained, not copied.
     /// - Returns: False if a writer should wait, because more than 256 KiB are unsent: write no more until the handler of
@@ -22,7 +23,7 @@ extension HTTPTransfer {
         return mayGoOn
     }
 
-    /// Ends a body that is a stream.
+    /// Ends a request body that is a stream.
     ///
     /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
     public func endBody() {
@@ -34,11 +35,11 @@ extension HTTPTransfer {
         transferSet.uploadHasMore(self)
     }
 
-    /// Sets the handler that is called when a writer may continue.
+    /// Sets the handler that is called when a writer of the request's body may continue.
     ///
-    /// A writer may continue when the unsent bytes, after they have exceeded 256 KiB, have fallen to half of that.
+    /// After the unsent bytes have exceeded 256 KiB, a writer should wait. It may continue when they have fallen to half of that.
     ///
-    /// - Parameter handler: Called each time that this happens, with the transfer.
+    /// - Parameter handler: Called with the transfer, each time that a writer may continue.
     public func onDrained(_ handler: @escaping (HTTPTransfer) -> Void) {
         requireOwnThread("HTTPTransfer.onDrained")
         if contents.transferSet != nil { contents.handlers.drained = handler }
@@ -49,7 +50,9 @@ extension HTTPTransfer {
         contents.upload?.stream?.count ?? 0
     }
 
-    /// True while a writer should wait: it is set when the unsent bytes exceed the mark, and cleared when a writer may continue.
+    /// True while a writer should wait.
+    ///
+    /// This begins when the unsent bytes exceed 256 KiB, and ends when they have fallen to half of that.
     var isAboveMark: Bool { contents.upload?.stream?.isAboveMark ?? false }
 
     private func stream(_ member: StaticString) -> UploadStream? {

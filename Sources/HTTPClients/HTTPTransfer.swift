@@ -12,7 +12,7 @@ internal import RunLoops
 /// > Thread safety: the thread of the client's loop only.
 @safe
 public final class HTTPTransfer {
-    /// The request.
+    /// The request that the transfer sends.
     public let request: HTTPRequest
 
     let origin: SourceLocation
@@ -20,22 +20,22 @@ public final class HTTPTransfer {
 
     /// The storage of ``contents``.
     ///
-    /// A request changes the contents some thirty times, so they are stored without exclusivity checks. Each change is complete
-    /// whenever code of the user can run.
+    /// A transfer changes the contents some thirty times. To save time, the storage has no exclusivity checks: each change is
+    /// complete before user code can run, so no two accesses overlap.
     @exclusivity(unchecked) private var storage: Contents
 
     /// The values that change during a transfer.
     @safe
     struct Contents {
-        /// The set of the client's transfers; nil after this transfer has ended or was cancelled.
+        /// The set of the client's transfers; nil after the set has removed this transfer.
         var transferSet: TransferSet?
         /// libcurl's handle; nil before the handle is made, and after it was released.
         var handle: OpaquePointer?
-        /// The index in the set's `active`; -1 if the transfer is not there.
+        /// The index of this transfer in the set's `active` list; -1 if it is not in the list.
         var place = -1
-        /// True while the transfer is in the queue of the transfers that have something to deliver.
+        /// True while the transfer is in the set's `queue`, which holds the transfers that have something to deliver.
         var isQueued = false
-        /// True while the transfer waits for its turn to begin or to continue.
+        /// True while the transfer is in the set's `turns`, and waits until libcurl may begin or continue it.
         var awaitsTurn = false
 
         var state = TransferState()
@@ -48,16 +48,16 @@ public final class HTTPTransfer {
         var inbox: [UInt8] = []
         /// The number of bytes of the answer's body that were received, after decompression.
         var receivedByteCount = 0
-        /// True while libcurl holds received bytes back, until the transfer is resumed.
+        /// True while libcurl holds back received bytes, because `inbox` has reached its limit.
         var isHeld = false
         var upload: Upload?
-        /// The error with which a callback has refused to continue; nil if no callback has refused.
+        /// The error for which a callback has made libcurl stop the transfer; nil if no callback has.
         var failure: HTTPClientError?
         var idle = IdleWatch()
         var handlers = Handlers()
-        /// True if a task reads the answer, and no handler is set.
+        /// True if a task reads the answer; no handlers are set in that case.
         var isReadByTask = false
-        /// The wait of the task for something to happen to the transfer; nil while the task does not wait.
+        /// The object that resumes the task that waits for this transfer; nil while no task waits.
         var wait: OneShot<WakeUp>?
 
         init(_ transferSet: TransferSet) {
@@ -106,9 +106,9 @@ public final class HTTPTransfer {
         if contents.transferSet != nil { contents.handlers.response = handler }
     }
 
-    /// Sets the handler that is called with the bytes of the body.
+    /// Sets the handler that is called with the bytes of the answer's body.
     ///
-    /// Without a handler, the body is received and discarded.
+    /// Without this handler, the body is received and discarded.
     ///
     /// - Parameter handler: Called with the transfer and one or more decoded bytes, which are valid until the handler returns.
     public func onData(_ handler: @escaping (HTTPTransfer, RawSpan) -> Void) {
@@ -156,6 +156,8 @@ public final class HTTPTransfer {
     public var isActive: Bool { contents.transferSet != nil && !contents.state.isOver }
 
     /// Ends the program unless the calling thread is the thread of the client's loop.
+    ///
+    /// After the set has removed this transfer, there is no check.
     func requireOwnThread(_ member: StaticString) {
         if contents.transferSet == nil { return }
         loop.requireOwnThread(member, "perform a block on the loop of the client and call it there")
@@ -166,7 +168,7 @@ public final class HTTPTransfer {
 extension HTTPTransfer: Sendable {}
 
 extension HTTPTransfer: CustomStringConvertible {
-    /// The request, and the place where the transfer was started.
+    /// A description: the request, and the source location at which the transfer was started.
     public var description: String {
         "\(isActive ? "" : "ended ")transfer of \(request) started at \(origin)"
     }

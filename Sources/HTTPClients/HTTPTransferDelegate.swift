@@ -12,7 +12,7 @@ public protocol HTTPTransferDelegate: AnyObject {
     ///   - response: The header.
     func transfer(_ transfer: HTTPTransfer, didReceive response: HTTPResponse)
 
-    /// Called with each piece of the body.
+    /// Called with each piece of the answer's body.
     ///
     /// - Parameters:
     ///   - transfer: The transfer.
@@ -33,10 +33,10 @@ public protocol HTTPTransferDelegate: AnyObject {
 }
 
 extension HTTPTransferDelegate {
-    /// Does nothing.
+    /// Does nothing, for delegates that do not need the header.
     public func transfer(_ transfer: HTTPTransfer, didReceive response: HTTPResponse) {}
 
-    /// Does nothing.
+    /// Does nothing, for delegates that write no request body.
     public func transferCanWrite(_ transfer: HTTPTransfer) {}
 }
 

@@ -3,13 +3,13 @@ internal import DequeModule
 /// A queue of the bytes of a body that were written but are not yet sent.
 package struct BodyQueue {
     private var chunks = Deque<[UInt8]>()
-    /// The number of bytes that were already moved out of the first chunk.
+    /// The number of bytes of the first chunk that were already taken out of the queue.
     private var given = 0
-    /// The number of bytes that are stored.
+    /// The number of bytes in the queue.
     package private(set) var count = 0
-    /// True after `count` has fallen from above the mark to half of the mark, until `takeDrained()` is called.
+    /// True after ``count`` has fallen from above the high-water mark to half of the mark, until ``takeDrained()`` is called.
     package private(set) var hasDrained = false
-    /// True from the write that makes `count` exceed the mark until `count` has fallen to half of the mark.
+    /// True from the write that makes ``count`` exceed the high-water mark until ``count`` has fallen to half of the mark.
     package private(set) var isAboveMark = false
     private let highWaterMark: Int
 
@@ -28,9 +28,9 @@ package struct BodyQueue {
         return !isAboveMark
     }
 
-    /// Moves the next bytes out of the queue.
+    /// Moves as many bytes out of the queue as fit into a buffer.
     ///
-    /// - Parameter room: The memory to copy them into.
+    /// - Parameter room: The buffer.
     /// - Returns: The number of bytes moved.
     package mutating func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
@@ -53,7 +53,7 @@ package struct BodyQueue {
         return filled
     }
 
-    /// Returns true if, since the last call, `count` has fallen from above the mark to half of the mark.
+    /// Returns true if, since the last call, ``count`` has fallen from above the high-water mark to half of the mark.
     package mutating func takeDrained() -> Bool {
         defer { hasDrained = false }
         return hasDrained

@@ -29,13 +29,13 @@ public struct HTTPFields: Hashable, Sendable {
         }
     }
 
-    /// The stored fields, which callers read through a span to avoid copying names and values.
+    /// The stored fields, through whose span callers read names and values without copying them.
     package private(set) var fields: [Field] = []
 
-    /// Creates an empty header.
+    /// Creates an empty list of fields.
     public init() {}
 
-    /// Creates an empty header with memory reserved for a number of fields.
+    /// Creates an empty list of fields, with memory reserved for a number of fields.
     package init(capacity: Int) { fields.reserveCapacity(capacity) }
 
     /// Adds a field at the end, even if there is a field with this name already.
@@ -98,7 +98,7 @@ extension HTTPFields: RandomAccessCollection {
 }
 
 extension HTTPFields: ExpressibleByDictionaryLiteral {
-    /// Creates a header from names and values, in the order of the literal.
+    /// Creates a list of fields from names and values, in the order of the literal.
     ///
     /// - Parameter elements: The names and values. A name may occur several times.
     public init(dictionaryLiteral elements: (String, String)...) {

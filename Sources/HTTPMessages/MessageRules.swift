@@ -1,12 +1,12 @@
-/// The characters that are allowed in the parts of a message, so that no part is mistaken for another.
+/// The characters that are allowed in each part of a message, so that no part is mistaken for another part.
 package enum MessageRules {
-    /// True if a text may be a method or the name of a field.
+    /// True if a text may be used as a method or as the name of a field.
     package static func isToken(_ text: String) -> Bool {
-        // Reading through a span does not change the reference count of the text; copying the text would.
+        // Reading through a span does not change the reference count of the text, which copying the text would do.
         isToken(text.utf8.span)
     }
 
-    /// True if letters may be a method or the name of a field.
+    /// True if UTF-8 bytes may be used as a method or as the name of a field.
     package static func isToken(_ letters: Span<UInt8>) -> Bool {
         var index = 0
         while index < letters.count {
@@ -17,10 +17,10 @@ package enum MessageRules {
         return index > 0
     }
 
-    /// True if a text may be the value of a field: it contains no NUL and no line break.
+    /// True if a text may be used as the value of a field: it contains no NUL and no line break.
     package static func isFieldValue(_ text: String) -> Bool { isFieldValue(text.utf8.span) }
 
-    /// True if letters may be the value of a field: they contain no NUL and no line break.
+    /// True if UTF-8 bytes may be used as the value of a field: they contain no NUL and no line break.
     package static func isFieldValue(_ letters: Span<UInt8>) -> Bool {
         letters.indices.allSatisfy {
             // Safe: the indices are those of the span.
@@ -31,9 +31,9 @@ package enum MessageRules {
 
     @inline(__always)
     private static func isTokenCharacter(_ letter: UInt8) -> Bool {
-        // Most characters of a name are letters.
+        // Most characters of a name are letters, so they are tested first.
         if (letter | 0x20) &- UInt8(ascii: "a") < 26 { return true }
-        // One bit for each character of ASCII: letters, digits, and !#$%&'*+-.^_`|~
+        // A set with one bit for each ASCII character. It contains letters, digits, and !#$%&'*+-.^_`|~
         let set: UInt64 = letter < 64 ? 0x03ff_6cfa_0000_0000 : letter < 128 ? 0x57ff_ffff_c7ff_fffe : 0
         return set >> UInt64(letter & 63) & 1 == 1
     }

@@ -42,16 +42,18 @@ extension HTTPExchange {
         return exchange.write(bytes)
     }
 
-    /// Writes the next part of an answer that has begun, in UTF-8.
+    /// Writes a text, in UTF-8, as the next bytes of an answer that has begun.
     ///
-    /// Apart from the type, behaves like ``write(_:)-([UInt8])``.
+    /// Apart from that, behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
     /// - Returns: False in the same cases as for ``write(_:)-([UInt8])``.
     @discardableResult @_disfavoredOverload
     public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
-    /// Ends an answer that has begun; the bytes that were written before are still sent.
+    /// Ends the body of an answer that has begun.
+    ///
+    /// The bytes that were written before are still sent.
     ///
     /// - Precondition: The answer was begun.
     public func finish() {
@@ -62,15 +64,15 @@ extension HTTPExchange {
 
     /// Ends the exchange immediately, so that the client sees that the answer is incomplete.
     ///
-    /// The connection is closed. If the request was not answered, no answer can follow.
+    /// The connection is closed. If the request was not answered before, it can no longer be answered.
     public func abort() {
         requireOwnThread("HTTPExchange.abort")
         exchange.abort()
     }
 
-    /// Sets the handler that is called when a writer may continue.
+    /// Sets the handler that is called when a writer of the answer's body may continue.
     ///
-    /// A writer may continue when more than 64 KiB were unsent, and the number of unsent bytes has now fallen to half of that.
+    /// After the unsent bytes have exceeded 64 KiB, a writer should wait. It may continue when they have fallen to half of that.
     ///
     /// - Parameter handler: Called with the exchange, each time that a writer may continue.
     public func onDrained(_ handler: @escaping (HTTPExchange) -> Void) {
@@ -85,8 +87,10 @@ extension HTTPExchange {
 
     /// Begins a stream of events, which browsers read with `EventSource`.
     ///
-    /// The server notices that a client leaves even while no event is sent. A proxy between the server and the client may close an
-    /// idle stream: send an event or a comment with ``sendComment(_:)`` now and then.
+    /// The server notices that a client leaves even while no event is sent.
+    ///
+    /// A proxy between the server and the client may close an idle stream. To prevent this, send an event, or a comment with
+    /// ``sendComment(_:)``, from time to time.
     ///
     /// - Parameter fields: Further fields of the header.
     /// - Returns: True if this answers the request.
@@ -98,7 +102,7 @@ extension HTTPExchange {
         return begin(fields: fields)
     }
 
-    /// Sends an event.
+    /// Sends an event to the browser.
     ///
     /// - Parameter event: The event.
     /// - Returns: False in the same cases as for ``write(_:)-([UInt8])``.

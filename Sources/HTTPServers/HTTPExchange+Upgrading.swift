@@ -3,7 +3,7 @@ internal import RunLoops
 public import Streams
 
 extension HTTPExchange {
-    /// Answers with status 101, and takes the connection out of HTTP.
+    /// Answers with status 101, and hands the connection over to you, for a protocol other than HTTP.
     ///
     /// Bytes that the client has already sent after its request are delivered as the first bytes of the connection. After the
     /// upgrade, the connection is yours: the limits of the server do not apply to it, and a stop of the server does not end it.
@@ -44,10 +44,11 @@ extension HTTPExchange {
         return exchange.answer(.upgrade(all, options, handler))
     }
 
-    /// Accepts a WebSocket, by the handshake of RFC 6455, and takes the connection out of HTTP.
+    /// Completes the WebSocket handshake of RFC 6455, and hands the connection over to you.
     ///
-    /// The connection carries the frames of the protocol, which your code reads and writes. If the request is not a WebSocket
-    /// handshake, the client gets status 400, or 426 if it asks for a version other than 13.
+    /// The connection carries WebSocket frames, which your code reads and writes.
+    ///
+    /// If the request is not a WebSocket handshake, the client gets status 400, or 426 if it asks for a version other than 13.
     ///
     /// Apart from that, behaves like ``upgrade(to:fields:options:onUpgraded:)``.
     ///

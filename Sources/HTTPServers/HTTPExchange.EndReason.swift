@@ -7,9 +7,11 @@ extension HTTPExchange {
         case sent
         /// The client has closed or reset the connection.
         case clientLeft
-        /// No byte was sent or received for ``HTTPServer/Options/idleTimeout``, or a header or body took too long.
+        /// No byte was sent or received for ``HTTPServer/Options/idleTimeout``, or a header or body took longer than its time
+        /// limit.
         case timedOut
-        /// The exchange was aborted, an answer with a count was finished too early, or the answer could not be sent.
+        /// The exchange was aborted, an answer with a count was finished before all its bytes were written, or the answer could not
+        /// be sent.
         case failed
         /// The server was invalidated or did not stop in time, or the thread of its loop has ended.
         case serverInvalidated

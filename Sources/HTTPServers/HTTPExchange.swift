@@ -8,8 +8,10 @@ public import Streams
 /// thread or a task with a ``responder()``, piece by piece with ``begin(status:fields:count:)``, or with an upgrade to another
 /// protocol.
 ///
-/// An unanswered request gets status 500 once the handler of requests has returned and your code holds neither the exchange nor a
-/// responder of it. Once an answer has begun, the server holds the exchange until its end.
+/// An unanswered request gets status 500 as soon as the handler of requests has returned and your code holds neither the exchange
+/// nor a responder of it.
+///
+/// Once a streamed answer has begun, the server holds the exchange until the exchange has ended.
 ///
 /// > Thread safety: the thread of the server's loop only.
 @safe
@@ -25,14 +27,14 @@ public final class HTTPExchange {
 
     deinit {
         if exchange.loop.isCurrent { return exchange.faceIsGone() }
-        // Only the thread of the loop may access the exchange.
+        // Only the thread of the loop may access the exchange, but this is another thread.
         let last = LastReference(exchange: exchange)
         exchange.loop.doLast { last.exchange.faceIsGone() }
     }
 
-    /// An exchange that is passed to the thread of its loop.
+    /// An exchange that `deinit` passes to the thread of the loop.
     ///
-    /// `@unchecked`: the thread of the loop alone uses the exchange.
+    /// `@unchecked`: only the thread of the loop uses the exchange.
     private struct LastReference: @unchecked Sendable { let exchange: Exchange }
 
     /// The address of the client; nil once the exchange has ended.
@@ -81,9 +83,10 @@ public final class HTTPExchange {
         return exchange.answer(.file(FileBody(file), status, fields))
     }
 
-    /// Returns an object that can answer the request from any thread.
+    /// Returns an object with which any thread can answer the request.
     ///
-    /// - Returns: The responder. If it is released without an answer, the client gets status 500.
+    /// - Returns: The responder. If it is released without an answer, and your code holds neither the exchange nor another
+    ///   responder, the client gets status 500.
     public func responder() -> HTTPResponder {
         requireOwnThread("HTTPExchange.responder")
         return HTTPResponder(exchange)
@@ -104,13 +107,16 @@ public final class HTTPExchange {
 
     /// Sets the handler that is called when the exchange has ended.
     ///
-    /// - Parameter handler: Called once, after all other handlers of the exchange, with the exchange and the reason for the end.
+    /// - Parameter handler: Called once, after all other handlers of the exchange, with the exchange and the reason that it has
+    ///   ended.
     public func onEnd(_ handler: @escaping (HTTPExchange, EndReason) -> Void) {
         requireOwnThread("HTTPExchange.onEnd")
         if exchange.isOpen { exchange.contents.handlers.end = handler }
     }
 
-    /// Sets the handler that is called with the bytes of the body, which are then streamed instead of collected.
+    /// Sets the handler that is called with the bytes of the request's body.
+    ///
+    /// The body is then streamed to the handler, and not collected in ``request``.
     ///
     /// - Parameter handler: Called with the exchange and one or more bytes, which are valid until the handler returns.
     /// - Precondition: Called inside the handler of ``HTTPServer/onHeader(_:)``.
@@ -126,7 +132,7 @@ public final class HTTPExchange {
 
     /// True if the delivery of a streamed body is paused; false at first.
     ///
-    /// The server continues to receive until 128 KiB are stored. Then the client has to wait.
+    /// The server continues to receive until 128 KiB are stored. Then it stops receiving, so that the client has to wait.
     public var isPaused: Bool {
         get { exchange.contents.isPaused }
         set {
@@ -145,6 +151,6 @@ public final class HTTPExchange {
 extension HTTPExchange: Sendable {}
 
 extension HTTPExchange: CustomStringConvertible {
-    /// The request.
+    /// A description with the request.
     public var description: String { "\(isOpen ? "" : "ended ")exchange of \(request)" }
 }

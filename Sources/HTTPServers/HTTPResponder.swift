@@ -3,18 +3,18 @@ internal import Synchronization
 
 /// An object that answers one request, from any thread.
 ///
-/// ``HTTPExchange/responder()`` makes a responder. Only the first answer counts. If the responder is released without an answer,
-/// the client gets status 500.
+/// ``HTTPExchange/responder()`` makes a responder. Only the first answer to the request counts. If the responder is released
+/// without an answer, and your code holds neither the exchange nor another responder, the client gets status 500.
 ///
 /// > Thread safety: any thread.
 public final class HTTPResponder: Sendable {
-    /// The exchange; nil once this responder has answered.
+    /// The exchange to answer; nil once this responder has answered.
     private let target: Mutex<Target?>
     private let loop: RunLoop
 
-    /// An exchange that any thread may hold.
+    /// An exchange that any thread may hold, but not use.
     ///
-    /// `@unchecked`: the thread of the loop alone uses the exchange.
+    /// `@unchecked`: only the thread of the loop uses the exchange.
     private struct Target: @unchecked Sendable { let exchange: Exchange }
 
     init(_ exchange: Exchange) {
@@ -30,7 +30,7 @@ public final class HTTPResponder: Sendable {
 
     /// Answers the request.
     ///
-    /// The answer is sent when the loop runs in the server's mode. If the client has left, the answer is discarded.
+    /// The answer is sent when the loop next runs in the server's mode. If the client has left by then, the answer is discarded.
     ///
     /// - Parameter response: The answer, as for ``HTTPExchange/respond(_:)``.
     /// - Returns: False if this responder has answered before, or the thread of the loop has ended. If the request was answered in
@@ -38,7 +38,7 @@ public final class HTTPResponder: Sendable {
     @discardableResult
     public func respond(_ response: HTTPServer.Response) -> Bool {
         guard let target = target.withLock({ $0.take() }) else { return false }
-        // The block may run in every mode, because it calls no code of the user. The server sends the answer in its own mode.
+        // The block may run in every mode, because it calls no user code. The server sends the answer in its own mode.
         return loop.performInEveryMode {
             target.exchange.answer(response)
             target.exchange.responderIsGone()
@@ -47,7 +47,7 @@ public final class HTTPResponder: Sendable {
 }
 
 extension HTTPResponder: CustomStringConvertible {
-    /// A description of the state.
+    /// A description that says if this responder has answered.
     public var description: String {
         target.withLock { $0 == nil } ? "responder that has answered" : "responder"
     }

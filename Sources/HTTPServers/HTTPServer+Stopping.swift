@@ -4,10 +4,11 @@ internal import RunLoops
 extension HTTPServer {
     /// Stops accepting connections, answers the requests that have begun, and then invalidates the server.
     ///
-    /// Connections in the backlog are also served, unless a server that took over with ``duplicateSocket()`` accepts them first.
-    /// Each connection is closed after its next answer, or when nothing has arrived on it for half a second. Streamed answers
-    /// continue to their end. Calling this method again while the server stops only adds the handler, and brings the deadline
-    /// forward if the new one is earlier.
+    /// Connections that wait in the backlog are also served, unless another server that uses a socket from ``duplicateSocket()``
+    /// accepts them first. Each connection is closed after its next answer, or when nothing has arrived on it for half a second.
+    /// Streamed answers continue to their end.
+    ///
+    /// Calling this method again while the server stops adds the handler. It can shorten the remaining time, but not extend it.
     ///
     /// ```swift
     /// let stop = try GracefulStop(deadline: .seconds(30)) { stop in
@@ -49,7 +50,7 @@ extension HTTPServer {
         }
     }
 
-    /// A stop that has begun.
+    /// The state of a server that stops: the deadline, and the handlers to call when the server is invalid.
     final class Stopping {
         var deadline: ContinuousClock.Instant
         var handlers: [(HTTPServer) -> Void]
@@ -60,10 +61,10 @@ extension HTTPServer {
         }
     }
 
-    /// Accepts the connections in the backlog, because the kernel would reset them when the socket is closed.
+    /// Accepts the connections in the backlog, which the kernel would reset when the listening socket is closed.
     private func acceptBacklog() {
-        // The length of the backlog is bounded, but a client that connects again and again keeps filling it. The limit of the
-        // iterations prevents such a client from holding up the stop.
+        // The length of the backlog is bounded, but a client that connects again and again refills it. The limit of the iterations
+        // prevents such a client from delaying the stop.
         for _ in 0..<4_096 where links.count < options.connectionLimit {
             if !runloops_socket_has_connection(listeningSocket) { return }
             runDaemon()
@@ -77,7 +78,7 @@ extension HTTPServer {
         if socket >= 0 { runloops_socket_close(socket) }
     }
 
-    /// Ends the server if no connection is left, or the deadline of the stop has passed.
+    /// Invalidates the server if no connection is left or the deadline of the stop has passed.
     func goOnStopping(_ now: ContinuousClock.Instant) {
         guard let stopping else { return }
         if links.isEmpty || now >= stopping.deadline { source?.invalidate() }

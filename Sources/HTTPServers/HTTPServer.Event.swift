@@ -6,7 +6,7 @@ extension HTTPServer {
         /// The text, which may have several lines.
         public var data: String
 
-        /// The name, for which a page adds a listener; nil for the name `message`.
+        /// The name of the event, for which a page adds a listener; nil for the default name, `message`.
         public var name: String?
 
         /// The identifier that a browser sends as `Last-Event-ID` when it reconnects; nil for none.
@@ -29,9 +29,9 @@ extension HTTPServer {
             self.retry = retry
         }
 
-        /// The lines of the event, as they are sent.
+        /// The event as it is sent: one line for each field, and a blank line.
         ///
-        /// Line breaks in a name or an identifier are removed, because they would begin another field.
+        /// Line breaks in a name or an identifier are removed, because the text after them would be taken for another field.
         public var lines: String {
             var lines = ""
             if let name { lines += "event: \(Event.oneLine(name))\n" }
@@ -51,6 +51,6 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Event: CustomStringConvertible {
-    /// The name and the text.
+    /// A description: the name and the text.
     public var description: String { "\(name ?? "message"): \(data)" }
 }

@@ -15,7 +15,7 @@ extension HTTPServer {
         /// address for all its clients. The limit does not apply to Unix sockets.
         public var connectionLimitOfPeer: Int?
 
-        /// The memory of a connection in bytes; 16 KiB.
+        /// The number of bytes of memory that each connection may use; 16 KiB.
         ///
         /// The first line and the fields of a request must fit into it. A client that sends a longer header gets status 431, or 414
         /// if the first line alone is too long.
@@ -30,8 +30,10 @@ extension HTTPServer {
         /// The time in which the header of a request must be received; 10 seconds.
         ///
         /// For the first request of a connection, the time begins when the connection is accepted. For a later request, it begins
-        /// when ``idleTimeout`` has passed since the end of the previous request. A client that sends a byte now and then does not
-        /// get more time. The connection is closed after this time, or up to an eighth later.
+        /// when ``idleTimeout`` has passed since the end of the previous request.
+        ///
+        /// A client that sends a byte now and then does not get more time. The connection is closed after this time, or up to an
+        /// eighth later.
         public var headerTimeout: Duration = .seconds(10)
 
         /// The time in which the body of a request must be received; 60 seconds.
@@ -41,7 +43,7 @@ extension HTTPServer {
 
         /// The time after which a connection without traffic is closed, rounded up to seconds; 30 seconds.
         ///
-        /// The time in which the client waits for your code does not count.
+        /// The time in which a client waits until your code answers does not count.
         public var idleTimeout: Duration = .seconds(30)
 
         /// The certificate of the server, for HTTPS; nil for HTTP.
@@ -71,7 +73,7 @@ extension HTTPServer {
         }
     }
 
-    /// The counts of a server.
+    /// The numbers of connections, requests and answers that a server has counted.
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {

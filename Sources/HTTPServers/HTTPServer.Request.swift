@@ -19,7 +19,9 @@ extension HTTPServer {
         /// Invalid UTF-8 in names and values is repaired.
         public let fields: HTTPFields
 
-        /// The body; empty if there is none, if it is not complete yet, and if it is streamed.
+        /// The body.
+        ///
+        /// It is empty if the request has no body, while the body is being received, and if the body is streamed.
         public internal(set) var body: [UInt8] = []
 
         /// Creates a request, for tests of code that answers requests.
@@ -43,16 +45,17 @@ extension HTTPServer {
 
         /// The path as the client has sent it, without the query.
         ///
-        /// Escapes are kept, so `/a%2Fb` is not mistaken for `/a/b`. ``segments`` contains no escapes.
+        /// Percent escapes are kept, so `/a%2Fb` is not mistaken for `/a/b`. In ``segments``, they are decoded.
         public var path: Substring { RequestTarget.path(of: target) }
 
-        /// The parts of the path between slashes, without escapes.
+        /// The parts of the path between slashes, with percent escapes decoded.
         ///
-        /// The path `/users/j%20d/` has the segments `users`, `j d` and an empty one. `.` and `..` are kept as segments. Invalid
-        /// UTF-8 in escapes is repaired.
+        /// The path `/users/j%20d/` has three segments: `users`, `j d` and an empty one. The segments `.` and `..` are kept.
+        /// Invalid UTF-8 in escapes is repaired.
         public var segments: [String] { RequestTarget.segments(of: target) }
 
-        /// The names and values after the question mark, in order, without escapes.
+        /// The names and values after the question mark of the target, in order, with percent escapes decoded and each `+` as a
+        /// space.
         ///
         /// A name without a value gets an empty value.
         public var query: HTTPFields { RequestTarget.query(of: target) }
@@ -63,6 +66,6 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Request: CustomStringConvertible {
-    /// The method and the target.
+    /// A description: the method and the target.
     public var description: String { "\(method) \(target)" }
 }

@@ -12,7 +12,7 @@ extension HTTPServer {
     ///
     /// > Thread safety: a value.
     public struct Response: Hashable, Sendable {
-        /// The status, from 200 to 599.
+        /// The status of the answer, from 200 to 599.
         public var status: Int
 
         /// The fields of the header.
@@ -21,7 +21,7 @@ extension HTTPServer {
         /// needs at least one character, because libmicrohttpd sends no empty values.
         public var fields: HTTPFields
 
-        /// The body.
+        /// The body of the answer.
         public var body: [UInt8]
 
         /// Creates an answer.
@@ -50,6 +50,6 @@ extension HTTPServer {
 }
 
 extension HTTPServer.Response: CustomStringConvertible {
-    /// The status and the size of the body.
+    /// A description: the status and the size of the body.
     public var description: String { "\(status) with \(body.count) bytes" }
 }

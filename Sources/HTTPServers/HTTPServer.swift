@@ -30,47 +30,49 @@ public import Streams
 /// > Thread safety: the thread of the loop only.
 @safe
 public final class HTTPServer {
-    /// The loop.
+    /// The loop that serves the connections.
     public let loop: RunLoop
 
-    /// The mode that the connections are served in.
+    /// The mode in which the loop serves the connections.
     public let mode: RunLoop.Mode
 
-    /// The limits.
+    /// The limits of the server.
     public let options: Options
 
     /// The address that the server listens on, including the port if the kernel has chosen it.
     public let localAddress: SocketAddress
 
-    /// The counts since the server was made.
+    /// The numbers of connections, requests and answers since the server was made.
     public var statistics: Statistics { counts.value }
 
-    /// The storage of ``statistics``, which each request changes; see `ExclusivityUnchecked`.
+    /// The storage of ``statistics``, without exclusivity checks, because each request changes it; see `ExclusivityUnchecked`.
     let counts = ExclusivityUnchecked(Statistics())
 
-    /// The source; nil once it is invalid.
+    /// The source through which the loop serves the connections; nil once it is invalid.
     var source: LibrarySource?
     /// libmicrohttpd's daemon; nil once the server is invalid.
     var daemon: OpaquePointer?
-    /// The descriptor of the daemon.
+    /// The descriptor that becomes readable when the daemon has work: the daemon's epoll set.
     var descriptor: CInt = -1
-    /// The listening socket, which the daemon owns; -1 after the server has stopped accepting connections.
+    /// The listening socket, which belongs to the daemon; -1 once the server has stopped accepting connections.
     var listeningSocket: CInt
-    /// The connections, in no particular order.
+    /// The open connections, in no particular order.
     var links: [ServerLink] = []
-    /// The exchanges that have something to deliver, in order.
+    /// The exchanges that have handlers to call, first in, first out.
     let queue = ExclusivityUnchecked(Deque<Exchange>())
-    /// The exchanges that wait for bytes of a streamed answer, by their sockets, which are watched for that time.
+    /// The exchanges whose streamed answers wait for more bytes from the user, by socket.
+    ///
+    /// Meanwhile each socket is watched, to notice that the client leaves.
     var watchedExchanges: [CInt: Exchange] = [:]
-    /// The instant of the next check of all connections; nil if none is due.
+    /// The instant of the next check of all connections for exceeded time limits; nil if no check is planned.
     var sweepDate: ContinuousClock.Instant?
-    /// The stop that has begun; nil before that.
+    /// The state of the stop; nil unless the server is stopping.
     var stopping: Stopping?
-    /// True during `serve()`, which runs the daemon and sets the deadline at its end.
+    /// True during `serve()`, which runs the daemon and sets the source's deadline before it returns.
     var isServing = false
-    /// True while handlers are called.
+    /// True while a handler runs; meanwhile no other handler of this server is called.
     var isDelivering = false
-    /// True if a call has given the daemon work that it has not done.
+    /// True if the daemon must run, because a call has given it work.
     var needsRun = false
     /// The user's handler of requests; nil once the server is invalid.
     var requestHandler: ((HTTPExchange) -> Void)?
@@ -82,8 +84,9 @@ public final class HTTPServer {
     ///
     /// - Parameters:
     ///   - address: The address to listen on.
-    ///   - loop: The loop, which is the calling thread's.
-    ///   - mode: The mode to serve connections in, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, present and future.
+    ///   - loop: The loop of the calling thread.
+    ///   - mode: The mode to serve connections in; ``/RunLoops/RunLoop/Mode/common`` stands for all common modes, including those
+    ///     that are added later.
     ///   - options: The limits.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -111,14 +114,14 @@ public final class HTTPServer {
     ///
     /// - Parameters:
     ///   - socket: The listening stream socket. It is made non-blocking, and closed when the server stops.
-    ///   - loop: The loop, which is the calling thread's.
+    ///   - loop: The loop of the calling thread.
     ///   - mode: The mode to serve connections in.
     ///   - options: The limits.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - onRequest: Called with each request that was received completely.
-    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a listening stream socket (`EPROTOTYPE`) or is not open, and for the
-    ///   same reasons as the initializer with an address. The initializer closes `socket` before it throws.
+    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a listening stream socket (`EPROTOTYPE`), if it is not open, and for
+    ///   the same reasons as the initializer with an address. The initializer closes `socket` before it throws.
     /// - Precondition: Called on the thread of the loop.
     public convenience init(
         _ socket: consuming OwnedDescriptor, loop: RunLoop, mode: RunLoop.Mode = .default,
@@ -166,8 +169,9 @@ public final class HTTPServer {
     ///
     /// The handler decides about the body. If the handler answers, the server does not ask the client for the body, and closes the
     /// connection after the answer. If the handler calls ``HTTPExchange/onData(_:)``, the body is streamed. Otherwise the server
-    /// collects the body, up to ``Options/bodyLimit``. When the body is complete, the handler of requests is called, unless the
-    /// request was answered.
+    /// collects the body, up to ``Options/bodyLimit``.
+    ///
+    /// When the body is complete, the handler of requests is called, unless the request was answered.
     ///
     /// - Parameter handler: Called with the exchange.
     public func onHeader(_ handler: @escaping (HTTPExchange) -> Void) {
@@ -183,10 +187,10 @@ public final class HTTPServer {
     /// True until the server has stopped or is invalidated, or the thread of its loop ends.
     public var isValid: Bool { unsafe daemon != nil }
 
-    /// Duplicates the descriptor of the listening socket, for a server that takes over, in this or another process.
+    /// Duplicates the descriptor of the listening socket, for another server that is to take over, in this or another process.
     ///
-    /// Both servers accept from the same backlog. While one of the two descriptors is open, no connection is refused, unless the
-    /// backlog is full.
+    /// Both servers accept from the same backlog. While at least one of the two descriptors is open, no connection is refused,
+    /// unless the backlog is full.
     ///
     /// - Returns: The second descriptor.
     /// - Throws: ``/RunLoops/SystemError`` if the process may open no more descriptors.
@@ -220,7 +224,7 @@ public final class HTTPServer {
 extension HTTPServer: Sendable {}
 
 extension HTTPServer: CustomStringConvertible {
-    /// The address, and the place where the server was made.
+    /// A description: the address, and the source location at which the server was made.
     public var description: String {
         "\(isValid ? "" : "invalid ")HTTP server at \(localAddress) made at \(origin)"
     }

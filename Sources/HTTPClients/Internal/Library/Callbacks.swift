@@ -1,10 +1,10 @@
 internal import CTransfers
 internal import RunLoops
 
-// libcurl calls these closures while one of its functions runs. They only copy and record: they run no transfer, and call no code
-// of the user.
+// libcurl calls these closures while one of its functions runs. They only copy and record: they run no transfer, and call no user
+// code.
 
-/// The functions that each handle of libcurl calls.
+/// The callbacks through which a handle of libcurl passes on received bytes and asks for bytes to send.
 func transferCallbacks() -> runloops_callbacks {
     unsafe runloops_callbacks(
         header: { bytes, count, context in
@@ -27,13 +27,13 @@ func transferCallbacks() -> runloops_callbacks {
         rewind: { context in unsafe withTransfer(context) { $0.contents.upload?.rewind() ?? false } })
 }
 
-/// The transfer that libcurl passes as a context.
+/// Returns the transfer that libcurl passes to its callbacks as the context.
 func transfer(_ context: UnsafeMutableRawPointer?) -> HTTPTransfer {
     // Safe: the set holds the transfer as long as libcurl has its handle.
     unsafe Unmanaged<HTTPTransfer>.fromOpaque(context!).takeUnretainedValue()
 }
 
-/// Passes the transfer that libcurl passes as a context to a closure, without changing its reference count.
+/// Calls a closure with the transfer that libcurl passes as the context, without changing the reference count of the transfer.
 private func withTransfer<Result>(
     _ context: UnsafeMutableRawPointer?, _ body: (HTTPTransfer) -> Result
 ) -> Result {
@@ -42,10 +42,10 @@ private func withTransfer<Result>(
 }
 
 extension HTTPTransfer {
-    /// The limit on the received bytes of a transfer that no handler or task has taken yet.
+    /// The number of bytes in the inbox of a transfer at which libcurl must hold back further bytes.
     ///
-    /// At the limit, libcurl must hold further bytes back. The body's callback checks this, because libcurl reads up to a hundred
-    /// times from one socket in one call.
+    /// The inbox holds the received bytes that no handler or task has taken yet. The callback for the body checks the limit,
+    /// because libcurl can read up to a hundred times from one socket in one call.
     static let inboxLimit = 128 << 10
 
     fileprivate func takeHeader(_ line: Span<UInt8>) -> Bool {

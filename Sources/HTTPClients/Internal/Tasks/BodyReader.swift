@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// The right of a task to read the answer of a transfer.
 ///
-/// The bytes stay in the transfer until the task takes them. If the last reference to the answer is released before the transfer
+/// The bytes stay in the transfer until the task takes them. If the last reference to this object is released before the transfer
 /// has ended, the transfer is cancelled.
 ///
 /// > Thread safety: the loop's own thread only, except for `deinit`.
@@ -22,12 +22,13 @@ final class BodyReader {
         loop.doLast { last.transfer.cancel() }
     }
 
-    /// A transfer on its way to the thread of its loop.
+    /// A transfer that the reader's `deinit` passes to the thread of the loop.
     ///
-    /// `@unchecked`: no other code refers to the reader any more, and the thread of the loop alone uses the transfer.
+    /// `@unchecked`: the reader is being destroyed, so the task can no longer use the transfer, and all other uses are on the
+    /// thread of the loop.
     private struct LastReference: @unchecked Sendable { let transfer: HTTPTransfer }
 
-    /// Removes and returns the bytes that were received; nil if there are none.
+    /// Removes and returns the received bytes that the transfer has stored; nil if there are none.
     func take() -> [UInt8]? {
         if transfer.contents.inbox.isEmpty { return nil }
         let bytes = transfer.contents.inbox
@@ -36,9 +37,10 @@ final class BodyReader {
         return bytes
     }
 
-    /// Suspends the task until something happens to the transfer.
+    /// Suspends the calling task until the transfer has something new for it, or has ended.
     ///
-    /// If the task is cancelled, the transfer is cancelled.
+    /// The header, bytes of the body, and room for bytes of the request's body end the wait. If the task is cancelled, the transfer
+    /// is cancelled.
     func wait(isolation: isolated (any Actor)?) async {
         if transfer.contents.wait != nil {
             misuse("HTTPBody: two tasks await the body of the \(transfer); let one task iterate over it")
@@ -55,7 +57,9 @@ final class BodyReader {
 }
 
 extension HTTPTransfer {
-    /// Wakes the task that reads the answer, so that it checks its condition again.
+    /// Wakes the task that waits for this transfer, if there is one.
+    ///
+    /// The task then checks again if it has what it waits for.
     func wakeTask() { contents.wait?.decide(.something) }
 }
 

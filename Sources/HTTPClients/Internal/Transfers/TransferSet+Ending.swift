@@ -2,7 +2,7 @@ internal import CTransfers
 internal import RunLoops
 
 extension TransferSet {
-    /// The maximum number of handles that are kept for further transfers.
+    /// The maximum number of libcurl's handles that are kept for later transfers.
     private static let spareLimit = 64
 
     /// Ends a transfer, and takes its handle back from libcurl.
@@ -16,7 +16,7 @@ extension TransferSet {
         if transfer.contents.state.hasEnded { return }
         releaseHandle(transfer)
         transfer.contents.state.finish(error)
-        // A task can take the remaining bytes at any later time, and needs nothing else from the set.
+        // The task takes the remaining bytes from the transfer, at any later time, and needs nothing else from the set.
         if transfer.contents.isReadByTask { remove(transfer) }
         enqueue(transfer)
     }
@@ -52,7 +52,7 @@ extension TransferSet {
         }
     }
 
-    /// Watches the descriptor that a body is read from, until more bytes are available.
+    /// Watches the descriptor that a request body is read from, until it has more bytes.
     func await(_ descriptor: CInt, for transfer: HTTPTransfer) {
         contents.waitingUploads[descriptor] = transfer
         contents.source?.setInterest(.read, of: descriptor)

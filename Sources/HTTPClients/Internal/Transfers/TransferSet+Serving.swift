@@ -10,14 +10,16 @@ extension TransferSet {
         giveTurns()
         if source.deadlineHasPassed { deadlineHasPassed() }
         deliverQueue()
-        // Remaining reports are left for the next pass of the loop, so that many transfers do not hold up other inputs of the loop.
+        // Descriptors beyond the budget are left for the next pass of the loop, so that many transfers do not hold up other inputs
+        // of the loop.
         var budget = Budget()
         while isValid && budget.spend(), let report = source.nextReport() {
             work(on: report)
             collect()
             deliverQueue()
         }
-        // Transfers that handlers have started would otherwise wait for the next pass of the loop.
+        // libcurl is to be called at once, for example for a transfer that a handler has started. Otherwise that would wait for the
+        // next pass of the loop.
         if isValid, contents.libraryDeadline == .distantPast {
             deadlineHasPassed()
             deliverQueue()
@@ -60,7 +62,7 @@ extension TransferSet {
         }
     }
 
-    /// Ends the transfers that have sent and received no bytes for too long.
+    /// Ends the transfers that have been idle for ``HTTPClient/Options/idleTimeout``, and sets the instant of the next check.
     private func endIdle(_ now: ContinuousClock.Instant) {
         contents.idleDeadline = now + IdleWatch.interval(of: options.idleTimeout)
         for transfer in contents.active {
@@ -92,7 +94,7 @@ extension TransferSet {
         contents.isDelivering = false
     }
 
-    /// Calls the handlers of all transfers that have something to deliver.
+    /// Calls the handlers of queued transfers until the queue is empty, unless a handler is already running.
     func deliverAll() { while !contents.queue.isEmpty && !contents.isDelivering { deliverQueue() } }
 
     private func deliver(_ transfer: HTTPTransfer) {
@@ -132,12 +134,14 @@ extension TransferSet {
         transfer.contents.inbox = bytes
     }
 
-    /// Lets libcurl continue a transfer whose bytes libcurl holds back, if all stored bytes were taken.
+    /// Lets libcurl continue a transfer, if libcurl holds back bytes and the transfer has room for them.
+    ///
+    /// The transfer may have to wait for its turn.
     func resumeIfEmptied(_ transfer: HTTPTransfer) {
         if isReadyForBytes(transfer) { takeTurn(transfer) }
     }
 
-    /// Lets libcurl continue a transfer.
+    /// Lets libcurl continue a transfer at once, in both directions.
     func resume(_ transfer: HTTPTransfer) {
         guard let handle = unsafe transfer.contents.handle else { return }
         transfer.contents.isHeld = false
@@ -147,11 +151,11 @@ extension TransferSet {
         if code != 0 { finish(transfer, error(code, of: transfer)) }
     }
 
-    /// Lets libcurl ask for the next bytes of the body, if there were none when it last asked.
+    /// Makes libcurl ask again for bytes of the request's body, if there were none when it last asked.
     func uploadHasMore(_ transfer: HTTPTransfer) {
         guard transfer.contents.upload?.isWaiting == true else { return }
         transfer.contents.upload?.isWaiting = false
         resume(transfer)
-        // This also resumes the other direction. If there is no room for received bytes, the callback holds them back again.
+        // This also lets libcurl continue to receive. If the inbox has no room, the callback holds the bytes back again.
     }
 }

@@ -2,12 +2,12 @@ internal import CTransfers
 internal import RunLoops
 
 extension TransferSet {
-    /// Makes a transfer, and gives it to libcurl.
+    /// Makes a transfer, which begins at once or waits for its turn.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - file: The body, if it is read from a descriptor; nil for the body of the request.
-    ///   - origin: The place of the user's call.
+    ///   - file: The body, if it is read from a descriptor; nil if the body is the one in `request`.
+    ///   - origin: The source location of the user's call.
     ///   - configure: The user's closure that sets the handlers.
     /// - Returns: The transfer.
     func start(
@@ -42,7 +42,7 @@ extension TransferSet {
         }
     }
 
-    /// Gives a transfer to libcurl.
+    /// Begins a transfer: configures one of libcurl's handles for it, and adds the handle to the multi handle.
     func begin(_ transfer: HTTPTransfer) throws(HTTPClientError) {
         let request = transfer.request
         try RequestLines.check(request)
@@ -120,7 +120,7 @@ extension TransferSet {
         }
     }
 
-    /// The milliseconds of a duration, at least one: zero means no limit to libcurl.
+    /// The milliseconds of a duration, rounded up to at least 1, because to libcurl 0 means no limit.
     private static func milliseconds(_ duration: Duration) -> Int {
         Int(max(1, duration / .milliseconds(1)).rounded(.up))
     }
@@ -143,7 +143,7 @@ extension HTTPClient.Options {
     }
 }
 
-/// Calls a closure with C strings, which are valid until it returns.
+/// Calls a closure with C copies of strings, which are valid until the closure returns.
 private func withStrings<Result>(
     _ strings: [String?], _ found: [UnsafePointer<CChar>?] = unsafe [],
     _ body: ([UnsafePointer<CChar>?]) -> Result

@@ -5,16 +5,16 @@ internal import DequeModule
 /// When the loop calls libcurl, libcurl works on every transfer that has begun or was resumed, and the loop cannot interrupt that
 /// call. So only some of the transfers get their turn in each pass of the loop.
 extension TransferSet {
-    /// The work after which no further transfer gets its turn in the same pass.
+    /// The units of work in one pass of the loop, after which no further transfer gets its turn.
     static let workOfPass = 32
-    /// The work that is counted for continuing a transfer, which then receives up to ``HTTPTransfer/inboxLimit`` bytes of its body.
+    /// The units of work that are counted when a transfer is continued; beginning a transfer counts as 1.
     ///
-    /// The work of beginning a transfer is 1.
+    /// A transfer that is continued receives up to ``HTTPTransfer/inboxLimit`` bytes of its body.
     private static let workOfBytes = 4
 
-    /// Begins a transfer, or continues a transfer that libcurl holds back.
+    /// Begins a transfer, or continues a transfer whose bytes libcurl holds back.
     ///
-    /// If other transfers wait, or no work is left for this pass, the transfer waits for its turn.
+    /// If other transfers wait, or the units of work of this pass are used up, the transfer waits for its turn.
     func takeTurn(_ transfer: HTTPTransfer) {
         if contents.turns.isEmpty && contents.workLeft > 0 { return useTurn(transfer) }
         if transfer.contents.awaitsTurn { return }
@@ -23,7 +23,7 @@ extension TransferSet {
         updateDeadline()
     }
 
-    /// Gives the next waiting transfers their turn; called once in each pass.
+    /// Gives waiting transfers their turn, as many as one pass of the loop allows; called once in each pass.
     func giveTurns() {
         contents.workLeft = TransferSet.workOfPass
         while contents.workLeft > 0, let transfer = contents.turns.popFirst() {

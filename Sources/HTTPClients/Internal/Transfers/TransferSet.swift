@@ -5,10 +5,10 @@ internal import RunLoops
 
 /// The transfers of one client: libcurl's multi handle, and the source that serves it.
 ///
-/// libcurl's callbacks only record and copy: they must not run transfers, and do not call code of the user. Transfers with
-/// something to deliver are queued, and their handlers are called when libcurl has returned.
+/// libcurl's callbacks only record and copy: they must not run transfers, and do not call user code. They queue each transfer that
+/// has something to deliver. The handlers of these transfers are called when libcurl has returned.
 ///
-/// The loop holds the source, which holds this object, until the source is invalidated.
+/// Until the source is invalidated, the loop holds the source, and the source holds this object.
 ///
 /// > Thread safety: the loop's own thread only.
 @safe
@@ -17,37 +17,39 @@ final class TransferSet {
     let options: HTTPClient.Options
     let origin: SourceLocation
 
-    /// The storage of ``contents``; see `HTTPTransfer.storage`.
+    /// The storage of ``contents``, without exclusivity checks for the reason that `HTTPTransfer.storage` states.
     @exclusivity(unchecked) private var storage = Contents()
 
-    /// The values that change.
+    /// The mutable state of the set.
     @safe
     struct Contents {
-        /// The source; nil once it is invalid.
+        /// The source through which the loop serves the transfers; nil once it is invalid.
         var source: LibrarySource?
         /// libcurl's multi handle; nil once the client is invalid.
         var multi: OpaquePointer?
-        /// The transfers that have not ended, in no particular order.
+        /// The transfers that have not ended or whose end is not delivered yet, in no particular order.
         var active: [HTTPTransfer] = []
-        /// The transfers that have something to deliver, in order.
+        /// The transfers that have something to deliver to their handlers or tasks, first in, first out.
         var queue = Deque<HTTPTransfer>()
-        /// The transfers that wait for their turn to begin or to continue, in order.
+        /// The transfers that wait until libcurl may begin or continue them, first in, first out.
         var turns = Deque<HTTPTransfer>()
-        /// The work that is left in this pass; at 0 or less, transfers wait for their turn.
+        /// The units of work that are left in this pass of the loop; at 0 or less, transfers wait for their turn.
         var workLeft = TransferSet.workOfPass
         /// libcurl's handles of ended transfers, kept for new transfers.
         var spareHandles: [OpaquePointer] = unsafe []
-        /// The transfers that wait for bytes of their bodies, by the descriptors that the bodies are read from.
+        /// The transfers that wait for more bytes of their request bodies, by the descriptors that the bodies are read from.
         var waitingUploads: [CInt: HTTPTransfer] = [:]
         /// The instant at which libcurl wants to be called; nil for none.
         var libraryDeadline: ContinuousClock.Instant?
-        /// The instant of the next check for idle transfers; nil if there are no transfers.
+        /// The instant of the next check for idle transfers; nil while `active` is empty.
         var idleDeadline: ContinuousClock.Instant?
-        /// True during `serve()`, which checks the queue and sets the deadline at its end.
+        /// True during `serve()`.
+        ///
+        /// Meanwhile the deadline need not be set and the set need not be ended, because `serve()` does both before it returns.
         var isServing = false
-        /// True while handlers are called.
+        /// True while a handler runs; meanwhile no other handler of this client is called.
         var isDelivering = false
-        /// True if the user's client was released, so that the set ends when its last transfer ends.
+        /// True if the user's `HTTPClient` was released, so that the set ends when its last transfer ends.
         var isAbandoned = false
     }
 
@@ -97,7 +99,7 @@ final class TransferSet {
         contents.source?.setInterest(interest, of: descriptor)
     }
 
-    /// Stores libcurl's deadline.
+    /// Stores the instant at which libcurl wants to be called next.
     ///
     /// libcurl calls this function, so the function must not call libcurl.
     private func setAlarm(_ milliseconds: Int) {
@@ -106,7 +108,10 @@ final class TransferSet {
         updateDeadline()
     }
 
-    /// Sets the source's deadline to libcurl's deadline or to that of the idle check, whichever is earlier.
+    /// Sets the instant at which the loop calls `serve()` even if no descriptor is ready.
+    ///
+    /// If a transfer is queued or waits for its turn, that is immediately. Otherwise it is the deadline of libcurl or of the idle
+    /// check, whichever is earlier.
     func updateDeadline() {
         if contents.isServing { return }
         if !contents.queue.isEmpty || !contents.turns.isEmpty {
@@ -129,7 +134,7 @@ final class TransferSet {
         contents.active.append(transfer)
     }
 
-    /// Removes a transfer that will call no more handlers, and releases the handlers of the transfer.
+    /// Removes a transfer that has no more handlers to call, and releases its handlers.
     func remove(_ transfer: HTTPTransfer) {
         guard transfer.contents.transferSet === self else { return }
         transfer.contents.transferSet = nil
@@ -163,7 +168,7 @@ final class TransferSet {
 
     // MARK: - The end
 
-    /// Records that the client was released, so that the set ends when its last transfer ends.
+    /// Records that the user's `HTTPClient` was released, so that the set ends when its last transfer ends.
     func clientIsGone() {
         contents.isAbandoned = true
         if contents.active.isEmpty { closeLater() }
@@ -172,7 +177,7 @@ final class TransferSet {
     /// Ends the set now or, if called during `serve()`, at the end of `serve()`.
     private func closeLater() { if !contents.isServing { close() } }
 
-    /// Ends the set if the user's client was released and the last transfer has ended.
+    /// Ends the set if the user's `HTTPClient` was released and the last transfer has ended.
     func closeIfAbandoned() { if contents.isAbandoned && contents.active.isEmpty { close() } }
 
     func close() { contents.source?.invalidate() }
@@ -195,7 +200,7 @@ final class TransferSet {
     }
 }
 
-/// Passes the set that libcurl passes as a context to a closure, without changing its reference count.
+/// Calls a closure with the set that libcurl passes as the context, without changing the reference count of the set.
 private func withOwner(_ context: UnsafeMutableRawPointer?, _ body: (TransferSet) -> Void) {
     // Safe: the callers are libcurl's callbacks, whose context is the set; see `TransferSet.init`.
     unsafe Unmanaged<TransferSet>.fromOpaque(context!)._withUnsafeGuaranteedRef(body)

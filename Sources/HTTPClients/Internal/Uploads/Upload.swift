@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A request body, which libcurl asks for piece by piece.
+/// A request body, whose bytes libcurl asks for piece by piece.
 struct Upload {
     enum Source {
         case bytes([UInt8], given: Int)
@@ -14,9 +14,9 @@ struct Upload {
 
     init(_ source: Source) { self.source = source }
 
-    /// Copies the next bytes.
+    /// Copies the next bytes of the body into memory of libcurl.
     ///
-    /// - Returns: The number of bytes; 0 at the end, nil if there are none yet.
+    /// - Returns: The number of bytes; 0 at the end of the body, nil if the next bytes are not available yet.
     mutating func give(_ room: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int? {
         let count: Int?
         switch source {
@@ -34,7 +34,7 @@ struct Upload {
         return count
     }
 
-    /// Goes back to the first byte, if that is possible.
+    /// Makes the body begin again at its first byte, if that is possible.
     ///
     /// - Returns: False if the body cannot be sent again.
     mutating func rewind() -> Bool {

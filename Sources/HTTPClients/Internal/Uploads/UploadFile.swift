@@ -8,7 +8,7 @@ final class UploadFile {
     private let isRegular: Bool
     /// The offset in a regular file at which the body begins.
     private let start: Int64
-    /// The number of bytes of the body; nil if it is not known.
+    /// The number of bytes of the body; nil if the descriptor is not one of a regular file.
     let count: Int?
     private var given: Int64 = 0
 
@@ -29,9 +29,9 @@ final class UploadFile {
 
     var descriptor: CInt { owned.descriptor }
 
-    /// Reads the next bytes.
+    /// Reads the next bytes of the body into memory of libcurl.
     ///
-    /// - Returns: The number of bytes; 0 at the end, nil if there are none yet.
+    /// - Returns: The number of bytes; 0 at the end of the body, nil if the next bytes are not available yet.
     func give(_ room: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
         while true {
             let wanted = count.map { min(room.count, $0 - Int(given)) } ?? room.count
@@ -54,7 +54,7 @@ final class UploadFile {
         }
     }
 
-    /// Goes back to the first byte, if that is possible.
+    /// Makes the body begin again at its first byte, if that is possible.
     ///
     /// - Returns: False if the body cannot be sent again.
     func rewind() -> Bool {

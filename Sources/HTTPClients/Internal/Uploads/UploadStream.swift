@@ -1,9 +1,9 @@
 internal import HTTPMessages
 
-/// A request body that is written while it is sent.
+/// A request body that the user writes while it is sent.
 final class UploadStream {
     private var queue = BodyQueue(highWaterMark: 256 << 10)
-    /// The length of the body as the request's header states it; nil if the header states none.
+    /// The length of the body that the header of the request states; nil if it states none.
     private let expected: Int?
     /// The number of bytes that were given to libcurl.
     private var total = 0
@@ -11,10 +11,10 @@ final class UploadStream {
 
     init(expected: Int?) { self.expected = expected }
 
-    /// The number of bytes that are stored.
+    /// The number of written bytes that libcurl has not taken yet.
     var count: Int { queue.count }
 
-    /// True from the write that makes `count` exceed the mark until `count` has fallen to half of the mark.
+    /// True from the write that makes ``count`` exceed 256 KiB until ``count`` has fallen to half of that.
     var isAboveMark: Bool { queue.isAboveMark }
 
     /// True once libcurl was given bytes, so that the body cannot be sent a second time.
@@ -27,20 +27,20 @@ final class UploadStream {
 
     func end() { hasEnded = true }
 
-    /// Copies the next bytes.
+    /// Copies the next bytes of the body into memory of libcurl.
     ///
-    /// - Returns: The number of bytes; 0 at the end, nil if there are none yet.
+    /// - Returns: The number of bytes; 0 at the end of the body, nil if the next bytes are not written yet.
     func give(_ room: UnsafeMutableRawBufferPointer) throws(HTTPClientError) -> Int? {
         let filled = unsafe queue.give(room)
         total += filled
-        // Otherwise libcurl would leave the server waiting for bytes that never arrive.
+        // Without this error, libcurl would leave the server waiting for bytes that never arrive.
         if let expected, total > expected || filled == 0 && hasEnded && total < expected {
             throw .wrongBodyCount
         }
         return filled == 0 && !hasEnded ? nil : filled
     }
 
-    /// True after `count` has fallen from above the mark to half of the mark, until `takeDrained()` is called.
+    /// True after ``count`` has fallen from above 256 KiB to half of that, until ``takeDrained()`` is called.
     var hasDrained: Bool { queue.hasDrained }
 
     func takeDrained() -> Bool { queue.takeDrained() }

@@ -2,17 +2,18 @@ internal import HTTPMessages
 
 /// The header of the answer that a transfer receives, line by line.
 ///
-/// A transfer can receive several headers in a row: headers of interim answers, headers of redirects, and the header of the last
-/// answer. Each header begins with a status line, and replaces the previous header. The lines are stored unchanged, and parsed only
-/// when a user asks for the fields.
+/// A transfer can receive several headers in a row: those of interim answers, those of redirects, and that of the last answer. Each
+/// header begins with a status line, and replaces the previous header.
+///
+/// The lines are stored unchanged, and parsed only when a user asks for the fields.
 struct HeaderBlock: Hashable, Sendable {
-    /// The result of adding a line.
+    /// The result of adding a line to the block.
     enum Finding: Equatable {
         /// More lines follow.
         case incomplete
-        /// The header of an interim answer is complete, or a trailer was received.
+        /// The header of an interim answer is complete, or the line is part of a trailer.
         case notShown
-        /// The header of an answer is complete.
+        /// The header of an answer that is not interim is complete.
         case complete
         /// The header is longer than the limit.
         case tooLong
@@ -24,16 +25,18 @@ struct HeaderBlock: Hashable, Sendable {
     let limit: Int
 
     private var bytes: [UInt8] = []
-    /// The number of bytes since the last complete header, including those of interim answers and trailers.
+    /// The number of bytes added since the last header that was ``Finding/complete``.
+    ///
+    /// Bytes of interim answers and of trailers count, too.
     private var count = 0
     /// True once the header of an answer is complete, so that further lines are trailers.
     private var isComplete = false
 
     private(set) var status = 0
 
-    /// The place of the value of Content-Length in `bytes`; nil before there is one.
+    /// The range in `bytes` of the last value of `Content-Length`; nil before there is one.
     private var length: Range<Int>?
-    /// True if the header has two different values of Content-Length.
+    /// True if the header has two different values of `Content-Length`.
     private var hasSeveralLengths = false
 
     /// Creates an empty block.
@@ -41,10 +44,10 @@ struct HeaderBlock: Hashable, Sendable {
     /// - Parameter limit: The maximum number of bytes of a header.
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a line.
+    /// Adds the next received line.
     ///
     /// - Parameter line: The line, with its line break.
-    /// - Returns: The result of the line.
+    /// - Returns: The state of the header after the line.
     mutating func add(_ line: Span<UInt8>) -> Finding {
         count += line.count
         if count > limit { return .tooLong }
@@ -64,7 +67,7 @@ struct HeaderBlock: Hashable, Sendable {
         return isEnd ? finish() : .incomplete
     }
 
-    /// Notes the value of Content-Length, which is in the last `count` bytes.
+    /// Records the range of the value of `Content-Length`, whose line is the last `count` bytes.
     private mutating func addLength(_ count: Int) {
         let value = HeaderBlock.trimmed(bytes.suffix(count - "content-length:".utf8.count))
         if let length, bytes[length] != value { hasSeveralLengths = true }
@@ -81,7 +84,7 @@ struct HeaderBlock: Hashable, Sendable {
         return .complete
     }
 
-    /// True if the answer asks for another request, which libcurl sends if it follows redirects.
+    /// True if the answer redirects the request: its status is 3xx, and it has a `Location` that is not empty.
     var redirects: Bool {
         (300..<400).contains(status) && values(of: "location").contains { !$0.isEmpty }
     }
@@ -103,7 +106,7 @@ struct HeaderBlock: Hashable, Sendable {
         return fields
     }
 
-    /// The values of a field.
+    /// The values of all fields with a name, which must be in lower case.
     private func values(of name: StaticString) -> [ArraySlice<UInt8>] {
         var found: [ArraySlice<UInt8>] = []
         forEachLine { line in
@@ -123,9 +126,9 @@ struct HeaderBlock: Hashable, Sendable {
         }
     }
 
-    /// Visits the lines after the status line, without their line breaks.
+    /// Calls a closure with each line after the status line, without its line feed.
     ///
-    /// The last line is empty.
+    /// A carriage return before the line feed is kept. The last line is the blank one that ends the header.
     private func forEachLine(_ body: (ArraySlice<UInt8>) -> Void) {
         var start = bytes.startIndex
         var isFirst = true
@@ -151,7 +154,9 @@ struct HeaderBlock: Hashable, Sendable {
             && line[3] == UInt8(ascii: "P") && line[4] == UInt8(ascii: "/")
     }
 
-    /// The three digits after the first space; 0 if there are none.
+    /// The status in a status line: the three digits after the first space.
+    ///
+    /// Without three characters after a space, it is 0. If one of them is not a digit, it is negative.
     private static func status(of bytes: [UInt8]) -> Int {
         let digits = bytes.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
         if digits.count < 3 { return 0 }

@@ -1,14 +1,14 @@
-/// The last sample of a transfer's progress; comparing it with the next sample shows whether the transfer is idle.
+/// The last sample of a transfer's progress, with which the next sample is compared to find out if the transfer is idle.
 ///
-/// libcurl's own speed limit has a resolution of one second and averages over five seconds, so it would end a transfer that
-/// receives a byte every ten seconds.
+/// libcurl's own speed limit does not suit: it counts in whole seconds and averages over five seconds, so it would end a transfer
+/// that receives a byte every ten seconds.
 struct IdleWatch {
-    /// The progress of the last sample.
+    /// The progress in the last sample.
     private var progress: Int64 = -1
-    /// The instant of the last sample at which the transfer had made progress or was held.
+    /// The instant of the last sample that showed progress, or for which idle time did not count.
     private var since: ContinuousClock.Instant?
 
-    /// Takes a sample.
+    /// Takes a sample of a transfer, and compares it with the one before.
     ///
     /// - Parameters:
     ///   - progress: A number that changes when bytes are sent or received; -1 before the request is sent.
@@ -26,6 +26,6 @@ struct IdleWatch {
         return since.map { now - $0 >= limit } ?? false
     }
 
-    /// The time between two samples.
+    /// Returns the time between two samples for a limit on idle time.
     static func interval(of limit: Duration) -> Duration { max(limit / 8, .milliseconds(1)) }
 }

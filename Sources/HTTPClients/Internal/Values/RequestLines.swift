@@ -2,9 +2,10 @@ internal import HTTPMessages
 
 /// The parts of a request that libcurl sends unchanged, checked and formatted for libcurl.
 enum RequestLines {
-    /// Refuses characters that would end a line or a word, so that no part of a request is mistaken for another.
+    /// Throws if the method, the URL or a field has characters that would end a word or a line, so that no part of a request is
+    /// mistaken for another.
     ///
-    /// Also refuses `Content-Length` and `Transfer-Encoding`, which libcurl sets according to the body.
+    /// Also throws for the fields `Content-Length` and `Transfer-Encoding`, which libcurl sets according to the body.
     static func check(_ request: HTTPRequest) throws(HTTPClientError) {
         if !MessageRules.isToken(request.method) {
             throw .invalidRequest("the method \(request.method.debugDescription)")
@@ -34,14 +35,14 @@ enum RequestLines {
             && scheme.indices.allSatisfy { HTTPFields.lowercase(letters[$0]) == scheme[$0] }
     }
 
-    /// The lines for libcurl's list of fields.
+    /// Returns the fields of a request as lines for libcurl's list of fields.
     static func lines(of request: HTTPRequest, hasBody: Bool) -> [String] {
         // To libcurl, a name without a value means a field that it must not send, unless the line ends in a semicolon.
         var lines = request.fields.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         let isPost = request.method == "POST"
         if !hasBody && !isPost { return lines }
-        // Otherwise libcurl would wait a second for servers that do not know the field `Expect`, and would label each body as a
-        // form.
+        // Without these lines, libcurl would wait a second for servers that do not know the field `Expect`, and would label each
+        // body as a form.
         if request.fields["Expect"] == nil { lines.append("Expect:") }
         if isPost && request.fields["Content-Type"] == nil { lines.append("Content-Type:") }
         return lines

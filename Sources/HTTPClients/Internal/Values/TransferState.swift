@@ -1,21 +1,21 @@
 /// The part of a transfer that decides which handler is called next.
 ///
-/// The header of the answer is delivered before the bytes of the body, and the end after them. The header and the end are delivered
-/// at most once. Nothing is delivered after a cancel.
+/// The order is: first the header of the answer, then the bytes of the body, finally the end. The header and the end are delivered
+/// at most once. Nothing is delivered after the transfer was cancelled.
 struct TransferState {
-    /// The next call of a handler.
+    /// The call of a handler that is due next.
     enum Delivery: Equatable {
         case response
         case bytes
         case end(HTTPClientError?)
-        /// No call until the state changes.
+        /// No handler is called until the state changes.
         case nothing
     }
 
     private enum Answer {
-        /// The header is not complete.
+        /// The header of the answer is not complete.
         case awaited
-        /// The header is complete, and was not delivered.
+        /// The header of the answer is complete, and is not delivered yet.
         case complete
         case delivered
     }
@@ -31,13 +31,15 @@ struct TransferState {
     /// True if the user has paused the transfer: neither bytes nor the end are delivered.
     var isPaused = false
 
-    /// True once libcurl has completed the transfer, or the transfer was cancelled.
+    /// True once the transfer has ended or was cancelled, even if the handler of the end was not called yet.
     var hasEnded: Bool { end != nil }
 
-    /// True if no further handler is to be called.
+    /// True once no handler is left to call: the end was delivered, or the transfer was cancelled.
     var isOver: Bool { end == .delivered }
 
-    /// The result: nil until the transfer has ended, then the error, or `.some(nil)` for a complete answer.
+    /// The result of the transfer.
+    ///
+    /// It is nil until the transfer has ended. Then it is the error, or `.some(nil)` if the answer is complete.
     var result: HTTPClientError?? {
         if case .reached(let error) = end { return .some(error) }
         return end == nil ? nil : .some(.cancelled)
@@ -45,13 +47,13 @@ struct TransferState {
 
     mutating func headerIsComplete() { if case .awaited = answer { answer = .complete } }
 
-    /// Ends the transfer, unless it has ended.
+    /// Records that the transfer has ended, unless it had ended before.
     mutating func finish(_ error: HTTPClientError?) { if end == nil { end = .reached(error) } }
 
-    /// Ends the transfer without the call of a handler.
+    /// Ends the transfer, so that no handler is called any more.
     mutating func cancel() { end = .delivered }
 
-    /// Decides the next call, and records that the caller makes it.
+    /// Decides which handler is to be called next, and records that the caller calls it.
     mutating func next(hasBytes: Bool) -> Delivery {
         switch (answer, end) {
         case (_, .delivered): return .nothing

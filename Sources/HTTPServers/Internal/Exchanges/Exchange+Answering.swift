@@ -1,9 +1,9 @@
 internal import HTTPMessages
 internal import RunLoops
 
-// The calls of the user that answer a request.
+// The functions behind the user's calls that answer a request.
 extension Exchange {
-    /// Answers the request with a body that is complete.
+    /// Answers the request with a response whose whole body is given.
     @discardableResult
     func answer(_ response: HTTPServer.Response) -> Bool {
         if isAnswered { return false }
@@ -12,14 +12,14 @@ extension Exchange {
         } else if let made = unsafe libraryAnswer(response) {
             contents.answer = unsafe .whole(made, status: response.status)
         } else {
-            // There is no memory for the answer.
+            // There is no memory for the answer, so the connection is closed without one.
             contents.isAborted = true
         }
         resume()
         return true
     }
 
-    /// Answers the request with a body that follows.
+    /// Answers the request with a streamed body, a file or an upgrade.
     @discardableResult
     func answer(_ answer: ServerAnswer) -> Bool {
         if isAnswered { return false }
@@ -36,7 +36,7 @@ extension Exchange {
         return true
     }
 
-    /// Answers with status 500 instead of an answer that must not be sent.
+    /// Reports a problem of the user's answer, and answers with status 500 instead.
     private func refuseAnswer(_ problem: String) {
         RunLoopDiagnostics.report(
             "HTTPExchange: the answer to \(request) is not sent, because \(problem)")

@@ -2,70 +2,75 @@ internal import HTTPMessages
 internal import RunLoops
 internal import Streams
 
-/// A request under way: libmicrohttpd's side of an ``HTTPExchange``.
+/// A request under way, as libmicrohttpd sees it; the user sees an ``HTTPExchange``.
 ///
-/// libmicrohttpd's callbacks only record and copy here. The server calls the handlers when libmicrohttpd has returned.
+/// libmicrohttpd's callbacks change this object: they only record and copy. The server calls the handlers when libmicrohttpd has
+/// returned.
 ///
 /// > Thread safety: the loop's own thread only, except for `loop`.
 @safe
 final class Exchange {
-    /// The connection, whose handle is invalid once the exchange has ended.
+    /// The connection of the request.
+    ///
+    /// Once the exchange has ended, the handle of the connection may be invalid.
     let link: ServerLink
     /// The storage of ``contents``.
     ///
-    /// A request changes the contents some twenty times, so they are stored without exclusivity checks. Each change is complete
-    /// whenever code of the user can run.
+    /// A request changes the contents some twenty times. To save time, the storage has no exclusivity checks: each change is
+    /// complete before user code can run, so no two accesses overlap.
     @exclusivity(unchecked) private var storage = Contents()
 
-    /// The values that change.
+    /// The mutable state of the exchange, which is replaced as a whole for the next request.
     struct Contents {
         /// The target of the request, as the client has sent it.
         var target = ""
         /// The method and the version of HTTP; empty until the header of the request is complete.
         var method = ""
         var version = ""
-        /// The request; nil until it was first asked for.
+        /// The request as the user sees it; nil until it is first asked for.
         var request: HTTPServer.Request?
 
         var state = ExchangeState()
         var handlers = Handlers()
-        /// True while the exchange is in the server's queue.
+        /// True while the exchange is in the server's queue of exchanges that have handlers to call.
         var isQueued = false
-        /// True while libmicrohttpd's connection is suspended.
+        /// True while the connection is suspended, so that libmicrohttpd does not serve it.
         var isSuspended = false
-        /// The answer; nil until there is one.
+        /// The answer to the request; nil until the user or the server has given one.
         var answer: ServerAnswer?
 
-        /// The user's `HTTPExchange`, called the face in this class; nil unless the server holds the face.
+        /// The `HTTPExchange` that the server keeps for the user; nil if the server keeps none.
+        ///
+        /// In this class, an `HTTPExchange` of this exchange is called a face.
         var heldFace: HTTPExchange?
         /// The number of the user's `HTTPExchange` objects, or faces, that exist for this exchange.
         var faces = 0
-        /// The number of responders that have not answered.
+        /// The number of responders of this exchange that exist and have not answered.
         var responders = 0
 
-        // The body of the request.
+        // The body of the request, as far as it was received.
         var input = RequestBody()
         /// True if the user has paused the delivery of a streamed body.
         var isPaused = false
         var isInHeaderHandler = false
 
-        /// The body of a streamed answer; nil until the answer has begun.
+        /// The body of a streamed answer; nil unless a streamed answer has begun.
         var stream: StreamedBody?
         var isAborted = false
-        /// True if the socket has reached its end, because the client has left.
+        /// True if the server has noticed that the client has closed the connection.
         var clientHasLeft = false
 
         var endReason: HTTPExchange.EndReason?
-        /// The connection that was upgraded, until it is delivered to the handler.
+        /// The connection to deliver to the user's handler after an upgrade; nil before the upgrade and after the delivery.
         var upgraded: Connection?
     }
 
     /// The body of a streamed answer.
     struct StreamedBody {
         var output = BodyQueue(highWaterMark: 64 << 10)
-        /// True if all bytes were written.
+        /// True once the user has written all bytes of the body.
         var hasEnded = false
-        /// The number of bytes that were given to libmicrohttpd.
+        /// The number of bytes of the body that were given to libmicrohttpd.
         var given = 0
     }
 
@@ -86,17 +91,19 @@ final class Exchange {
         @inline(__always) _modify { yield unsafe &storage }
     }
 
-    /// The loop of the server; any thread may read it.
+    /// The loop of the server; any thread may read this property.
     var loop: RunLoop { link.server.loop }
     /// The server; nil once the exchange has ended.
     var server: HTTPServer? { hasEnded ? nil : link.server }
 
     // MARK: - The next request
 
-    /// True if the request has ended and no other object refers to the exchange.
+    /// True if this object can be used again for the next request of its connection.
     ///
-    /// The exchange then serves the next request of its connection, because a new object for each request would take 1.5 % more
-    /// processor time. A streamed answer is excluded: libmicrohttpd can hold it longer than the request.
+    /// The request must have ended, and nothing except the connection may refer to this object. Its answer must have been complete
+    /// from the beginning: libmicrohttpd can hold a streamed answer, which refers to this object, longer than the request.
+    ///
+    /// A new object for each request would take 1.5 % more processor time.
     var canServeNext: Bool {
         if case .sent? = contents.answer {
             hasEnded && contents.faces == 0 && contents.responders == 0 && !contents.isQueued
@@ -105,12 +112,14 @@ final class Exchange {
         }
     }
 
-    /// Forgets a request that has ended.
+    /// Resets the state, so that this object can serve the next request.
     func forgetRequest() { contents = Contents() }
 
     // MARK: - State
 
-    /// The request, whose fields are copied from libmicrohttpd when they are first asked for.
+    /// The request as the user sees it.
+    ///
+    /// The first access copies the fields of the header from libmicrohttpd.
     var request: HTTPServer.Request {
         if let request = contents.request { return request }
         let made = HTTPServer.Request(
@@ -126,7 +135,7 @@ final class Exchange {
     var isSecure: Bool { server?.options.identity != nil }
     var isStream: Bool { if case .stream? = contents.answer { true } else { false } }
 
-    /// Queues the exchange, so that the server calls the handlers that are due.
+    /// Adds the exchange to the server's queue, so that the server calls the handlers that are due.
     func enqueue() { if !hasEnded { link.server.enqueue(self) } }
 
     // MARK: - Suspending
@@ -137,7 +146,7 @@ final class Exchange {
         if !hasEnded { link.server.suspend(link) }
     }
 
-    /// Lets libmicrohttpd continue the request.
+    /// Resumes the connection if it is suspended, and makes the daemon run, so that the request continues.
     func resume() {
         if hasEnded { return }
         if contents.isSuspended {
@@ -152,10 +161,10 @@ final class Exchange {
 
     var headerHandlerIsDue: Bool { contents.state.handlerIsDue && contents.state.isAsking }
     var requestHandlerIsDue: Bool { contents.state.handlerIsDue && !contents.state.isAsking }
-    /// True if received bytes of a streamed body wait to be delivered.
+    /// True if received bytes of a streamed body are stored, and not yet delivered to the handler.
     var hasBytes: Bool { contents.input.isStreamed && !contents.input.bytes.isEmpty }
 
-    /// The user's `HTTPExchange`, or face: the face that the server holds, or a new face.
+    /// The user's object for this exchange, or face: the one that the server holds, or a new one.
     var currentFace: HTTPExchange {
         if let face = contents.heldFace { return face }
         contents.faces += 1
@@ -165,8 +174,8 @@ final class Exchange {
     /// Calls the handler of headers, and then lets libmicrohttpd continue the request.
     func callHeaderHandler(_ handler: ((HTTPExchange) -> Void)?) {
         contents.isInHeaderHandler = true
-        // This keeps the face until the handler of requests is called. Otherwise a request that is not answered here would be
-        // answered with status 500.
+        // The server keeps the face until the handler of requests is called. Otherwise the release of the face would answer the
+        // request with status 500, unless the handler has answered it.
         let face = currentFace
         contents.heldFace = face
         handler?(face)
@@ -183,12 +192,12 @@ final class Exchange {
         contents.state.handlerReturned()
     }
 
-    /// Records that libmicrohttpd has ended the request.
+    /// Records that the request has ended, and queues the exchange if there are handlers to call or to release.
     func end(_ reason: HTTPExchange.EndReason) {
         if hasEnded { return }
-        // Most exchanges have no handler to call or to release, and no face to release.
+        // Most exchanges have no handler to call or to release, and no face to release: they need not be queued.
         if !contents.handlers.isEmpty || contents.heldFace != nil || contents.upgraded != nil { enqueue() }
-        // A face that outlives the exchange can be asked for the request, whose fields libmicrohttpd is about to free.
+        // The user can ask a face for the request after this. libmicrohttpd is about to free the fields, so they are copied now.
         if contents.faces > 0 || !contents.handlers.isEmpty { _ = request }
         if isStream { link.server.unwatch(self) }
         releaseAnswer()
@@ -197,7 +206,7 @@ final class Exchange {
         contents.isSuspended = false
     }
 
-    /// Calls the handler of the end, and releases all handlers.
+    /// Calls the user's handler of the end, and releases all handlers and the face; does nothing before the end.
     func callEndHandler() {
         guard let reason = contents.endReason else { return }
         let handler = contents.handlers.end

@@ -1,9 +1,9 @@
-/// The part of an exchange that decides the next step when libmicrohttpd asks about its request.
+/// The state of a request, which decides the next step each time libmicrohttpd asks how to continue.
 struct ExchangeState {
     private enum Phase {
-        /// The first line was received.
+        /// The first line of the request was received.
         case header
-        /// The handler of headers is to decide about the body.
+        /// The header is complete, and the user's handler of headers is to decide about the body.
         case asking
         /// The body is being received.
         case body
@@ -15,33 +15,34 @@ struct ExchangeState {
         case ended
     }
 
-    /// The next step, when libmicrohttpd asks.
+    /// The step to take when libmicrohttpd asks how to continue a request.
     enum Step {
-        /// The request continues, and libmicrohttpd asks again.
+        /// Nothing is to be done: the request continues, and libmicrohttpd asks again.
         case goOn
-        /// The handler of headers is to be called, and the connection is suspended until the handler has returned.
+        /// The handler of headers is to be called; the connection is to be suspended until the handler has returned.
         case callHeaderHandler
         /// The offered bytes of the body are to be stored.
         case takeBody
         /// The handler of requests is to be called.
         case callRequestHandler
-        /// The connection is suspended until there is an answer.
+        /// The connection is to be suspended until there is an answer.
         case wait
         /// The answer is to be sent.
         case sendAnswer
     }
 
     private var phase = Phase.header
-    /// True after a step has queued the call of a handler, until the handler has returned or an answer is sent.
+    /// True after a step has asked for the call of a handler, until the handler has returned, an answer is sent, or the request has
+    /// ended.
     private(set) var handlerIsDue = false
 
-    /// Decides the next step.
+    /// Decides the next step, and changes the state accordingly.
     ///
     /// - Parameters:
     ///   - hasBytes: True if libmicrohttpd offers bytes of the body.
-    ///   - asksFirst: True if the handler of headers is to be called for this request.
-    ///   - hasAnswer: True if there is an answer.
-    /// - Returns: The step.
+    ///   - asksFirst: True if the header has just been received and the handler of headers is to be called.
+    ///   - hasAnswer: True if the request has an answer that can be sent.
+    /// - Returns: The step to take.
     mutating func next(hasBytes: Bool, asksFirst: Bool, hasAnswer: Bool) -> Step {
         switch phase {
         case .header:
@@ -77,7 +78,7 @@ struct ExchangeState {
         return .sendAnswer
     }
 
-    /// True if the handler that is due is the handler of headers.
+    /// True in the phase in which the handler of headers decides.
     var isAsking: Bool { phase == .asking }
 
     /// Records that the handler that was due has returned.

@@ -1,35 +1,37 @@
-/// The part of a request body that was received so far.
+/// The bytes of a request body that were received and not delivered yet.
 struct RequestBody {
-    /// The maximum number of received bytes of a streamed body that no handler has taken yet.
+    /// The number of stored bytes at which the server takes no more bytes of a streamed body from the connection.
     ///
-    /// At the limit, no further bytes are taken from the connection.
+    /// The stored bytes are those that no handler has taken yet.
     static let storedLimit = 128 << 10
-    /// The number of bytes beyond the limit of a body that are still received and discarded, so that the client reads the answer.
+    /// The number of bytes beyond the limit of a body that the server still receives, and discards.
+    ///
+    /// If the server closed the connection at the limit, the client might not read the answer, which is status 413.
     static let discardedLimit = 1 << 20
 
-    /// The result of taking bytes.
+    /// The result of offering bytes to the body.
     enum Taking: Equatable {
         case taken
-        /// No byte was taken, because the stored bytes must be delivered first.
+        /// No byte was taken, because ``storedLimit`` is reached: the stored bytes must be delivered first.
         case full
         /// The body exceeds its limit by more than ``discardedLimit``.
         case refused
     }
 
-    /// The received bytes that are not yet delivered.
+    /// The bytes that were received and are not delivered yet.
     private(set) var bytes: [UInt8] = []
-    /// True if the bytes are delivered to a handler, piece by piece.
+    /// True if the bytes are delivered to the user's handler piece by piece, and not collected.
     var isStreamed = false
-    /// True if the body is longer than the limit.
+    /// True if the body is longer than its limit, so that its bytes are discarded.
     private(set) var isTooLong = false
     private var count = 0
 
-    /// Takes bytes.
+    /// Stores received bytes, or discards them if the body is too long.
     ///
     /// - Parameters:
-    ///   - added: The bytes.
+    ///   - added: The received bytes.
     ///   - limit: The maximum number of bytes of a body that is not streamed.
-    /// - Returns: The result.
+    /// - Returns: The result of the call.
     mutating func take(_ added: UnsafeRawBufferPointer, limit: Int) -> Taking {
         if isStreamed {
             if bytes.count >= RequestBody.storedLimit { return .full }

@@ -3,12 +3,16 @@ internal import HTTPMessages
 internal import RunLoops
 internal import Streams
 
-/// An answer that the user has given.
+/// An answer that the user has given to a request.
 @safe
 enum ServerAnswer {
-    /// An answer that libmicrohttpd has made, which ``Exchange/releaseAnswer()`` frees.
+    /// A response object of libmicrohttpd that contains the whole answer.
+    ///
+    /// ``Exchange/sendAnswer()`` or ``Exchange/releaseAnswer()`` releases the object.
     case whole(OpaquePointer, status: Int)
-    /// An answer of the kind ``whole(_:status:)`` that was freed, because libmicrohttpd has it or the exchange has ended.
+    /// The state that replaces ``whole(_:status:)`` after its object was released.
+    ///
+    /// Before that, the object was passed to libmicrohttpd, unless the exchange ended first or the answer could not be sent.
     case sent
     case stream(_ status: Int, HTTPFields, count: Int?)
     case file(FileBody, _ status: Int, HTTPFields)
@@ -27,7 +31,7 @@ enum ServerAnswer {
         }
     }
 
-    /// The fields of an answer that libmicrohttpd has not made.
+    /// The fields of the answer; empty if they are already in a response object of libmicrohttpd.
     var fields: HTTPFields {
         switch self {
         case .whole, .sent: [:]
@@ -35,7 +39,7 @@ enum ServerAnswer {
         }
     }
 
-    /// The reason that the answer must not be sent; nil if it is valid.
+    /// The reason that the answer must not be sent; nil if the answer is valid.
     var problem: String? {
         if case .file(let file, _, _) = self, file.count == nil {
             return "the descriptor is not of a regular file"
@@ -49,7 +53,7 @@ enum ServerAnswer {
 /// A file that is the body of an answer.
 final class FileBody {
     private var file: OwnedDescriptor?
-    /// The number of bytes from the file's offset to its end; nil if it is not a regular file.
+    /// The number of bytes from the file's offset to its end; nil if the descriptor is not one of a regular file.
     let count: Int64?
 
     init(_ file: consuming OwnedDescriptor) {
@@ -58,7 +62,7 @@ final class FileBody {
         self.file = consume file
     }
 
-    /// Passes the ownership of the descriptor to the caller; returns -1 after the first call.
+    /// Returns the descriptor, which the caller then owns; returns -1 after the first call.
     func release() -> CInt {
         switch file.take() {
         case .some(let file): file.release()

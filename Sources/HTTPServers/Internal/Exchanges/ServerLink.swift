@@ -2,37 +2,41 @@ internal import CHTTPDaemon
 internal import HTTPMessages
 internal import RunLoops
 
-/// A connection of a server.
+/// A connection that a server has accepted.
 ///
 /// > Thread safety: the loop's own thread only.
 @safe
 final class ServerLink {
-    /// The part of a request that must arrive in time.
+    /// The part of a request that the client must send before a time limit.
     enum Wait: Equatable {
-        /// The header of the next request. The moment is nil until the next check of all connections.
+        /// The header of the next request.
+        ///
+        /// The time limit is nil until the next check of all connections sets it.
         case header(until: Moment?)
-        /// The rest of a body.
+        /// The rest of the body of a request.
         case body(until: Moment)
         /// Nothing: the server has to answer, or no limit applies.
         case nothing
     }
 
-    /// libmicrohttpd's connection.
+    /// The connection in libmicrohttpd.
     let handle: OpaquePointer
     let socket: CInt
-    /// The server, which holds the link until the connection is closed.
+    /// The server, which holds this object until the connection is closed.
     let server: HTTPServer
-    /// The index in the server's list of connections.
+    /// The index of this object in the server's list of connections.
     var place = -1
-    /// The request under way.
+    /// The request under way; nil between two requests.
     var exchange: Exchange?
-    /// An exchange that has ended, for the next request.
+    /// An exchange that has ended, and that is to be used again for the next request; nil if there is none.
     var spare: Exchange?
     var wait: Wait
-    /// The moment of the first check that found neither a request nor an unread byte; nil if the last check found one.
+    /// The moment since which the connection counts as quiet while the server stops; nil until a check sets it.
+    ///
+    /// The first check sets it, and so does each check that finds unread bytes. The next request resets it to nil.
     var quietSince: Moment?
 
-    /// True once the connection was closed because its client is too slow.
+    /// True once the server has closed the connection because its client was too slow.
     var isClosedAsLate = false
 
     init(_ handle: OpaquePointer, _ server: HTTPServer, until date: Moment) {
@@ -42,12 +46,12 @@ final class ServerLink {
         wait = .header(until: date)
     }
 
-    /// Checks the time limit of the client.
+    /// Checks the time limit for what the client must send.
     ///
     /// - Parameters:
     ///   - now: The current moment.
-    ///   - time: The time allowed for the header of a later request. This time begins with the first check after the previous
-    ///     request.
+    ///   - time: The time limit for the header of a request that is not the first. It begins with the first check after the
+    ///     previous request.
     /// - Returns: True if the client has exceeded a time limit.
     func isLate(_ now: Moment, timeForHeader time: Duration) -> Bool {
         switch wait {
@@ -61,7 +65,7 @@ final class ServerLink {
 
     // MARK: - The header of the request
 
-    /// The fields of the header.
+    /// The fields of the header of the request under way, as copies.
     var fields: HTTPFields {
         var fields = HTTPFields(capacity: 8)
         unsafe withUnsafeMutablePointer(to: &fields) { fields in
@@ -76,10 +80,10 @@ final class ServerLink {
         return fields
     }
 
-    /// Checks the fields of the header, without copying them.
+    /// Checks the fields of the header of the request under way, without copying them.
     ///
     /// - Parameter bodyLimit: The maximum number of bytes of a body; nil for no limit.
-    /// - Returns: The rules, which have seen all fields.
+    /// - Returns: The rules, to which all fields were added.
     func checkFields(bodyLimit: Int?) -> RequestRules {
         var rules = RequestRules(bodyLimit: bodyLimit)
         unsafe withUnsafeMutablePointer(to: &rules) { rules in
@@ -96,7 +100,7 @@ final class ServerLink {
     }
 }
 
-/// Copies a text of libmicrohttpd.
+/// Returns a copy of a text of libmicrohttpd.
 private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
     // Safe: the bytes are valid during the call, and are copied.
     unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)

@@ -2,7 +2,7 @@ internal import CHTTPDaemon
 internal import HTTPMessages
 
 extension Exchange {
-    /// Passes the answer to libmicrohttpd.
+    /// Passes the answer to libmicrohttpd, which sends it.
     ///
     /// - Returns: False if the answer cannot be sent.
     func sendAnswer() -> Bool {
@@ -19,14 +19,14 @@ extension Exchange {
         return unsafe runloops_link_answer(link.handle, UInt32(answer.status), made)
     }
 
-    /// Frees an answer that libmicrohttpd has made, and that is not sent because the exchange has ended.
+    /// Releases the response object of a whole answer that was not sent before the exchange ended.
     func releaseAnswer() {
         guard case .whole(let made, _)? = contents.answer else { return }
         contents.answer = .sent
         unsafe runloops_answer_free(made)
     }
 
-    /// Makes an answer of libmicrohttpd with a body that is complete; nil if there is no memory.
+    /// Makes a response object of libmicrohttpd from a whole answer; nil if there is no memory.
     func libraryAnswer(_ response: HTTPServer.Response) -> OpaquePointer? {
         // Safe: the bytes are copied during the call.
         let made = unsafe response.body.withUnsafeBytes {
@@ -45,12 +45,12 @@ extension Exchange {
         case .upgrade(let fields, _, _):
             return unsafe withFields(fields, runloops_answer_new_upgrade(link.server.daemon))
         case .stream(_, let fields, let count):
-            // Safe: libmicrohttpd releases this reference once, when it destroys the answer.
+            // Safe: libmicrohttpd releases this reference once, when it destroys the response object.
             let context = unsafe Unmanaged.passRetained(self)
             let made = unsafe runloops_answer_new_stream(
                 Int64(count ?? -1),
                 { context, room, capacity in
-                    // Safe: the answer holds the exchange until the answer is destroyed, and the room is valid during the call.
+                    // Safe: the response object holds the exchange until it is destroyed, and the room is valid during the call.
                     unsafe Unmanaged<Exchange>.fromOpaque(context!).takeUnretainedValue().giveBody(
                         UnsafeMutableRawBufferPointer(start: room, count: capacity))
                 }, { context in unsafe Unmanaged<Exchange>.fromOpaque(context!).release() },
@@ -60,7 +60,9 @@ extension Exchange {
         }
     }
 
-    /// Adds fields to an answer of libmicrohttpd, and returns the answer; frees it and returns nil if there is no memory.
+    /// Adds fields to a response object of libmicrohttpd, and returns the object.
+    ///
+    /// If there is no memory, releases the object, and returns nil.
     private func withFields(_ fields: HTTPFields, _ made: OpaquePointer?) -> OpaquePointer? {
         guard let made = unsafe made else { return nil }
         let fields = fields.fields.span
@@ -77,7 +79,10 @@ extension Exchange {
         return unsafe made
     }
 
-    /// Passes the next bytes of a streamed answer to libmicrohttpd.
+    /// Copies the next bytes of a streamed answer into memory of libmicrohttpd.
+    ///
+    /// - Returns: The number of bytes, or the code that tells libmicrohttpd that the body has ended, has failed, or continues
+    ///   later.
     private func giveBody(_ room: UnsafeMutableRawBufferPointer) -> Int {
         if contents.isAborted || hasEnded { return Int(runloops_body_failed) }
         let count = unsafe contents.stream?.output.give(room) ?? 0
@@ -85,7 +90,7 @@ extension Exchange {
         contents.stream?.given += count
         if count > 0 { return count }
         if let stream = contents.stream, stream.hasEnded {
-            // Otherwise libmicrohttpd would leave the client waiting for bytes that never arrive.
+            // Without this failure, libmicrohttpd would leave the client waiting for bytes that never arrive.
             if case .stream(_, _, let promised?)? = contents.answer, stream.given < promised {
                 return Int(runloops_body_failed)
             }

@@ -3,9 +3,9 @@ internal import Glibc
 internal import RunLoops
 internal import Streams
 
-// libmicrohttpd calls these closures while one of its functions runs. They only copy and record, and call no code of the user.
+// libmicrohttpd calls these closures while one of its functions runs. They only copy and record, and call no user code.
 
-/// The functions that a daemon calls.
+/// The callbacks through which libmicrohttpd's daemon reports connections and requests to the server.
 func daemonCallbacks() -> runloops_daemon_callbacks {
     unsafe runloops_daemon_callbacks(
         opened: { handle, server in
@@ -38,28 +38,30 @@ func daemonCallbacks() -> runloops_daemon_callbacks {
         })
 }
 
-// The callbacks do not retain the objects that they are called with, because other objects hold them during the call.
+// Except in `closed`, the callbacks do not retain the objects that they are called with: other objects hold these during the call.
 
-/// The server that libmicrohttpd passes as a context.
+/// Returns the server that libmicrohttpd passes to its callbacks as the context.
 private func serverOf(_ context: UnsafeMutableRawPointer?) -> Unmanaged<HTTPServer> {
     // Safe: the source holds the server until the daemon is freed.
     unsafe Unmanaged<HTTPServer>.fromOpaque(context!)
 }
 
-/// The connection that libmicrohttpd passes as a pointer.
+/// Returns the connection that libmicrohttpd passes to its callbacks as a pointer.
 private func linkOf(_ pointer: UnsafeMutableRawPointer?) -> Unmanaged<ServerLink> {
     // Safe: the server holds the link until the connection is closed, which is the last call with the link.
     unsafe Unmanaged<ServerLink>.fromOpaque(pointer!)
 }
 
-/// The exchange that libmicrohttpd passes as a pointer.
+/// Returns the exchange that libmicrohttpd passes to its callbacks as a pointer.
 private func exchangeOf(_ pointer: UnsafeMutableRawPointer?) -> Unmanaged<Exchange> {
     // Safe: the link holds the exchange until the request is ended, which is the last call with the exchange.
     unsafe Unmanaged<Exchange>.fromOpaque(pointer!)
 }
 
 extension ServerLink {
-    /// Makes the exchange for a request, once the first line of the request was received.
+    /// Makes or reuses an exchange for a request whose first line was received.
+    ///
+    /// - Returns: The pointer to the exchange, which libmicrohttpd passes to later callbacks of the request.
     fileprivate func begin(_ target: String) -> UnsafeMutableRawPointer {
         server.counts.value.requests += 1
         quietSince = nil
@@ -70,7 +72,7 @@ extension ServerLink {
         return unsafe Unmanaged.passUnretained(made).toOpaque()
     }
 
-    /// Releases the exchange, because libmicrohttpd has ended the request.
+    /// Ends the exchange of a request that libmicrohttpd has ended, and keeps the object for the next request if that is possible.
     fileprivate func requestWasEnded(_ reason: runloops_end) {
         wait = .header(until: nil)
         guard let ended = exchange.take() else { return }
@@ -83,7 +85,7 @@ extension ServerLink {
 }
 
 extension Exchange {
-    /// Takes the next step of the request, when libmicrohttpd asks.
+    /// Takes the next step of the request, each time libmicrohttpd asks how to continue.
     ///
     /// - Returns: False to close the connection.
     fileprivate func proceed(
@@ -118,7 +120,7 @@ extension Exchange {
         return true
     }
 
-    /// Stores and checks the header of the request.
+    /// Stores the method and the version of the request, and checks its header.
     ///
     /// - Returns: True if the handler of headers is to be called.
     private func takeHeader(_ method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>) -> Bool {
@@ -145,7 +147,7 @@ extension Exchange {
         }
     }
 
-    /// Moves the body, which is complete, to the request.
+    /// Moves the collected body, which is complete, to the request that the user sees.
     private func keepBody() {
         if contents.input.bytes.isEmpty { return }
         _ = request
@@ -174,7 +176,7 @@ extension Exchange {
         return true
     }
 
-    /// Takes over the socket of a connection that leaves HTTP.
+    /// Duplicates the socket of a connection that leaves HTTP, and makes the user's `Connection` from the duplicate.
     fileprivate func take(_ socket: CInt, _ received: [UInt8]) {
         guard case .upgrade(_, let options, _)? = contents.answer else { return }
         // If the process has no descriptor left for the duplicate, the connection ends, and the handler is not called.

@@ -1,8 +1,8 @@
 internal import RunLoops
 
-/// Duplicates a descriptor of libmicrohttpd.
+/// Duplicates a descriptor that libmicrohttpd owns.
 func duplicate(_ descriptor: CInt) throws(SystemError) -> OwnedDescriptor {
-    // This only borrows the descriptor, which libmicrohttpd closes.
+    // This object only borrows the descriptor, which libmicrohttpd closes.
     let borrowed = OwnedDescriptor(descriptor)
     do {
         let second = try borrowed.duplicate()

@@ -2,7 +2,7 @@ internal import CHTTPDaemon
 internal import RunLoops
 
 extension HTTPServer {
-    /// Starts libmicrohttpd's daemon; nil if it refuses.
+    /// Starts libmicrohttpd's daemon on a listening socket; nil if the daemon cannot be started.
     func startDaemon(_ socket: CInt) -> OpaquePointer? {
         let seconds = options.idleTimeout.components
         var callbacks = daemonCallbacks()
@@ -18,7 +18,7 @@ extension HTTPServer {
             return unsafe runloops_daemon_new(&settings, &callbacks, context)
         }
         guard let identity = options.identity else { return unsafe start(nil, nil) }
-        // Safe: the daemon parses the texts before the call that starts it returns.
+        // Safe: the daemon parses the certificate and the key before the call that starts it returns.
         return unsafe identity.certificate.withCString { certificate in
             unsafe identity.key.withCString { key in unsafe start(certificate, key) }
         }

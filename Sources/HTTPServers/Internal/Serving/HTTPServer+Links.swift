@@ -2,7 +2,7 @@ internal import CHTTPDaemon
 internal import RunLoops
 
 extension HTTPServer {
-    /// The time after which a connection without a request or an unread byte is closed while the server stops.
+    /// The time after which a connection is closed while the server stops, if there is neither a request nor an unread byte on it.
     private static let quietTime = Duration.milliseconds(500)
 
     func linkWasOpened(_ handle: OpaquePointer) -> ServerLink {
@@ -49,8 +49,8 @@ extension HTTPServer {
 
     func lookAtWaiting(_ socket: CInt) {
         guard let exchange = watchedExchanges[socket] else { return }
-        // If the socket is readable but not at its end, the client has sent its next request. The watch ends in that case, too,
-        // because it would report these unread bytes again and again.
+        // If the socket is readable but not at its end, the client has sent its next request. The watch ends in that case, too:
+        // otherwise it would report the unread bytes again and again.
         let isAtEnd = runloops_socket_is_at_end(socket)
         unwatch(exchange)
         if isAtEnd { exchange.clientWasSeenToLeave() }
@@ -58,13 +58,15 @@ extension HTTPServer {
 
     // MARK: - Times
 
-    /// The time between two checks of all connections.
+    /// The time between two checks of all connections for time limits that are exceeded and clients that have left.
     var sweepInterval: Duration {
         if stopping != nil { return .milliseconds(20) }
         return max(min(options.headerTimeout, options.bodyTimeout) / 8, .milliseconds(1))
     }
 
-    /// Closes the connections whose clients have exceeded a time limit or left, and those that are quiet while the server stops.
+    /// Closes connections, if a check of all connections is due.
+    ///
+    /// It closes those whose clients have exceeded a time limit or left, and, while the server stops, those that are quiet.
     func sweepIfDue() {
         if let sweepDate, .now < sweepDate { return }
         sweepDate = nil

@@ -11,7 +11,8 @@ extension HTTPServer {
             if report.descriptor != descriptor { lookAtWaiting(report.descriptor) }
         }
         if source.deadlineHasPassed { sweepIfDue() }
-        // Remaining work is left for the next pass, so that many requests do not hold up other inputs of the loop.
+        // Work beyond the budget is left for the next pass of the loop, so that many requests do not hold up other inputs of the
+        // loop.
         var budget = Budget()
         repeat {
             needsRun = false
@@ -27,7 +28,7 @@ extension HTTPServer {
 
     func runDaemon() { unsafe runloops_daemon_run(daemon) }
 
-    /// Makes the loop run the daemon soon, because a call has given the daemon work.
+    /// Makes the loop run the daemon again soon, because the daemon was given work.
     func wakeDaemon() {
         needsRun = true
         if !isServing { source?.deadline = .now }
@@ -40,8 +41,8 @@ extension HTTPServer {
             source.deadline = .now
             return
         }
-        // The daemon's own epoll set is edge-triggered: its descriptor reports each piece of work once, even if the work is not
-        // finished.
+        // The daemon's own epoll set is edge-triggered: its descriptor reports each piece of work once, even if the daemon has not
+        // finished it.
         if unsafe runloops_daemon_has_more(daemon) {
             source.deadline = .now
             return
@@ -74,7 +75,7 @@ extension HTTPServer {
         isDelivering = false
     }
 
-    /// Calls the handlers of all exchanges that have something to deliver.
+    /// Calls the handlers of queued exchanges until the queue is empty, unless a handler is already running.
     func deliverAll() { while !queue.value.isEmpty && !isDelivering { deliverQueue() } }
 
     private func deliver(_ exchange: Exchange) {
@@ -98,7 +99,7 @@ extension HTTPServer {
         let bytes = exchange.contents.input.giveBytes()
         // Safe: a byte has no padding.
         exchange.contents.handlers.data?(exchange.currentFace, unsafe bytes.span.bytes)
-        // The connection may be suspended, because the stored bytes had reached their limit.
+        // The connection may be suspended, because the stored bytes had reached their limit. Now there is room again.
         exchange.resume()
     }
 }

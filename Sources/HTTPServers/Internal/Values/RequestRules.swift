@@ -1,26 +1,28 @@
 internal import HTTPMessages
 
-/// The rules of HTTP that libmicrohttpd does not check.
+/// The checks of a request's header that libmicrohttpd does not make.
 ///
-/// Each rule prevents a proxy from mistaking one request for two.
+/// Most of them prevent a proxy from mistaking one request for two. One limits the stated length of the body.
 struct RequestRules {
     /// The result of checking the header of a request.
     enum Verdict: Equatable {
         /// The request is valid. A body follows the header if `hasBody` is true.
         case accepted(hasBody: Bool)
-        /// The request is refused with a status.
+        /// The request is refused, and gets an answer with this status.
         case refused(Int)
     }
 
     private let bodyLimit: Int?
-    /// The status for the first field that breaks a rule; nil if there is none.
+    /// The status of the answer if a field has broken a rule; nil if none has.
+    ///
+    /// After the first such field, no more fields are checked.
     private var refusal: Int?
     private var length = 0
     private var lengths = 0
     private var encodings = 0
     private var hosts = 0
 
-    /// Creates rules that have seen no field.
+    /// Creates the checks for one request, before its first field.
     ///
     /// - Parameter bodyLimit: The maximum number of bytes of a body; nil for no limit.
     init(bodyLimit: Int?) { self.bodyLimit = bodyLimit }
@@ -55,19 +57,19 @@ struct RequestRules {
             }
             let (tens, isTooLong) = length.multipliedReportingOverflow(by: 10)
             let (sum, isLonger) = tens.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
-            // The later digits are checked, too: a number that is too large is refused with another status than a word.
+            // The loop continues, because a later character that is not a digit changes the status to 400.
             if isTooLong || isLonger { refusal = 413 }
             length = isTooLong || isLonger ? 0 : sum
         }
         if let bodyLimit, length > bodyLimit { refusal = 413 }
     }
 
-    /// Checks the rest of the request, when all its fields were added.
+    /// Returns the result for the whole header, after all its fields were added.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - version: The version of HTTP.
-    /// - Returns: The result.
+    /// - Returns: The result of all checks.
     func verdict(method: String, version: String) -> Verdict {
         if !MessageRules.isToken(method) { return .refused(400) }
         if let refusal { return .refused(refusal) }

@@ -1,6 +1,6 @@
 internal import HTTPMessages
 
-/// The parts of a request's target.
+/// The parsing of a request's target into a path, its segments, and a query.
 enum RequestTarget {
     static func path(of target: String) -> Substring { target.prefix { $0 != "?" } }
 
@@ -22,9 +22,9 @@ enum RequestTarget {
         return fields
     }
 
-    /// Returns a text without its escapes.
+    /// Returns a text with its percent escapes decoded.
     ///
-    /// A percent sign that begins no escape stands for itself.
+    /// A percent sign that is not followed by two hexadecimal digits is kept.
     static func decoded(_ text: Substring, plusIsSpace: Bool) -> String {
         if !text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) {
             return String(text)

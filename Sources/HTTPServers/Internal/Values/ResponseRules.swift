@@ -1,8 +1,8 @@
 internal import HTTPMessages
 
-/// The rules that an answer of the user must keep.
+/// The checks of an answer that the user gives.
 enum ResponseRules {
-    /// The reason that an answer must not be sent; nil if it is valid.
+    /// The reason that an answer must not be sent; nil if the answer is valid.
     static func problem(status: Int, fields: HTTPFields) -> String? {
         if !(200...599).contains(status) { return "the status is \(status), not one from 200 to 599" }
         let fields = fields.fields.span

@@ -1,11 +1,11 @@
-/// The proof with which a server accepts a WebSocket (RFC 6455).
+/// The computation of the value with which a server accepts a WebSocket (RFC 6455).
 enum WebSocketKey {
     /// Returns the value of `Sec-WebSocket-Accept` for a value of `Sec-WebSocket-Key`.
     static func accept(_ key: String) -> String {
         base64(sha1(Array(key.utf8) + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
     }
 
-    /// Returns the SHA-1 digest of a message, as the protocol prescribes.
+    /// Returns the SHA-1 digest of a message, which the WebSocket protocol prescribes.
     ///
     /// The security of the connection does not depend on the digest.
     static func sha1(_ message: [UInt8]) -> [UInt8] {
