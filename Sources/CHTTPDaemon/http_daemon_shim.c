@@ -213,7 +213,10 @@ struct runloops_answer *runloops_answer_new_stream(
 
 struct runloops_answer *runloops_answer_new_file(int descriptor, uint64_t count) {
     off_t offset = lseek(descriptor, 0, SEEK_CUR);
-    return answer_of(MHD_create_response_from_fd_at_offset64(count, descriptor, offset < 0 ? 0 : (uint64_t)offset));
+    struct MHD_Response *response =
+        MHD_create_response_from_fd_at_offset64(count, descriptor, offset < 0 ? 0 : (uint64_t)offset);
+    if (response == NULL) close(descriptor);
+    return answer_of(response);
 }
 
 static void upgrade(

@@ -26,7 +26,11 @@ public final class HTTPExchange {
     init(_ exchange: Exchange) { self.exchange = exchange }
 
     deinit {
-        if exchange.loop.isCurrent { return exchange.faceIsGone() }
+        if exchange.loop.isCurrent {
+            // A forked child has the memory of the server, but not its loop.
+            if !Fork.isChild { exchange.faceIsGone() }
+            return
+        }
         // Only the thread of the loop may access the exchange, but this is another thread.
         let last = LastReference(exchange: exchange)
         exchange.loop.doLast { last.exchange.faceIsGone() }

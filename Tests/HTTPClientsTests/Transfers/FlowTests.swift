@@ -41,6 +41,25 @@ import Testing
         }
     }
 
+    @Test func `a pause does not hold back the end when the client is invalidated`() throws {
+        try withServer({ try $0.answer("200 OK", "", [1, 2, 3]) }) { client, server in
+            var pieces = 0
+            var ends: [HTTPClientError?] = []
+            let transfer = client.start(HTTPRequest(server.url("/"))) { transfer in
+                transfer.onData { _, _ in pieces += 1 }
+                transfer.onEnd { _, error in ends.append(error) }
+                transfer.isPaused = true
+            }
+            client.loop.run(in: .network, until: "the answer is complete") {
+                transfer.receivedByteCount == 3
+            }
+            #expect(ends.isEmpty && transfer.isActive)
+            client.invalidate()
+            #expect(ends == [.clientInvalidated] && pieces == 0)
+            #expect(!transfer.isActive && client.transferCount == 0)
+        }
+    }
+
     @Test func `a handler that pauses gets no further call until the transfer goes on`() throws {
         try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 1 << 20)) }) {
             client, server in

@@ -103,6 +103,30 @@ import Testing
         }
     }
 
+    @Test
+    func `the handler of a stop is called after the handler that invalidates the server, and after all ends`()
+        throws
+    {
+        try onLoopThread { loop in
+            var order: [String] = []
+            var running: HTTPServer?
+            let server = try ServerStopTests.server { exchange in
+                exchange.onEnd { _, reason in order.append("\(reason)") }
+                exchange.beginEvents()
+                guard let server = running.take() else { return }
+                order.append("begin")
+                server.stop { _ in order.append("stopped") }
+                server.invalidate()
+                order.append("end")
+            }
+            running = server
+            let client = try Client(try #require(server.localAddress.port))
+            client.send(request("GET /"))
+            loop.run(in: .default, until: .hang)
+            #expect(order == ["begin", "end", "the server was invalidated", "stopped"])
+        }
+    }
+
     @Test func `a stop ends at its deadline, whatever has begun`() throws {
         let ends = Log<HTTPExchange.EndReason>()
         try onLoopThread { loop in

@@ -189,6 +189,7 @@ final class TransferSet {
         guard let ended = unsafe contents.multi else { return }
         for transfer in contents.active {
             finish(transfer, .clientInvalidated)
+            transfer.contents.state.invalidate()
             enqueue(transfer)
         }
         unsafe contents.multi = nil

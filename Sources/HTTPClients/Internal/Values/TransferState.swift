@@ -50,6 +50,11 @@ struct TransferState {
     /// Records that the transfer has ended, unless it had ended before.
     mutating func finish(_ error: HTTPClientError?) { if end == nil { end = .reached(error) } }
 
+    /// Replaces an end that a pause holds back, because the client is being invalidated.
+    mutating func invalidate() {
+        if isPaused, case .reached = end { end = .reached(.clientInvalidated) }
+    }
+
     /// Ends the transfer, so that no handler is called any more.
     mutating func cancel() { end = .delivered }
 

@@ -39,9 +39,15 @@ extension HTTPServer {
         let released = (requestHandler, headerHandler)
         requestHandler = nil
         headerHandler = nil
+        callStopHandlers()
+        withExtendedLifetime(released) {}
+    }
+
+    /// Calls the handlers of the stop once the server is invalid, unless another handler of the server is on the stack.
+    func callStopHandlers() {
+        if isDelivering { return }
         let handlers = stopping?.handlers ?? []
         stopping = nil
         for handler in handlers { handler(self) }
-        withExtendedLifetime(released) {}
     }
 }

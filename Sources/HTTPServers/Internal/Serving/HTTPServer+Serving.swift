@@ -21,7 +21,10 @@ extension HTTPServer {
         } while isValid && needsRun && budget.spend()
         isServing = false
         // If a handler has invalidated the server, the ends of the other requests are still to be delivered.
-        if !isValid { return deliverAll() }
+        if !isValid {
+            deliverAll()
+            return callStopHandlers()
+        }
         if stopping != nil { goOnStopping(.now) }
         updateDeadline()
     }
