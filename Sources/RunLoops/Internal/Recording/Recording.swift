@@ -30,7 +30,7 @@ enum Recording {
         var session: Session?
         var lastGeneration: UInt32 = 0
         var rings: [EventRing] = []
-        /// The number of threads' rings that can hold events, including rings that are being made.
+        /// The number of rings that can hold events, including rings that are being made.
         var recordedCount = 0
         var nextNumber = 0
         var unrecordedCount = 0
@@ -168,7 +168,9 @@ enum Recording {
         }
     }
 
-    /// Keeps the ring of the calling thread for later readers, because the thread ends, or destroys a ring of an earlier recording.
+    /// Ends the use of the calling thread's ring, because the thread ends.
+    ///
+    /// A ring of the present recording is kept for later readers. A ring of an earlier recording is destroyed.
     private static func threadEnds() {
         guard let known = unsafe runloops_thread_events() else { return }
         runloops_thread_set_events(nil)
