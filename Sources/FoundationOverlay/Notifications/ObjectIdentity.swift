@@ -62,7 +62,8 @@ enum ObjectIdentity {
 
 /// A value that is the object of notifications.
 ///
-/// `@unchecked Sendable`: the value is constant, and is only hashed and compared, on any thread as with Foundation.
+/// `@unchecked Sendable`: the value is constant. It is only hashed and compared. As with Foundation, this can happen on any
+/// thread.
 private struct ComparedValue: Hashable, @unchecked Sendable {
     let value: AnyHashable
 }

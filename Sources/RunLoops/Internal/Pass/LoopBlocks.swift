@@ -118,8 +118,8 @@ final class LoopBlocks {
 
     /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop.
     ///
-    /// The loop calls this when its thread ends. A job cannot be destroyed, because then its task and the tasks that await that task
-    /// would never end. Jobs that are enqueued during the call are treated in the same way.
+    /// The loop calls this when its thread ends. Jobs that are enqueued during the call are treated in the same way. A job cannot
+    /// be destroyed, because then its task and the tasks that await that task would never end.
     ///
     /// Tasks that only prefer the loop continue on another executor. On this loop such a task could yield again and again, and so
     /// keep the thread from ending.

@@ -4,7 +4,7 @@ internal import RunLoops
 /// Resolves host names on a few threads of its own, because the system's resolver blocks.
 ///
 /// A thread ends when no name is waiting to be resolved. If the name server does not answer, the name occupies a thread until the
-/// system gives up. Names beyond the number of threads wait in a queue.
+/// system gives up. While all threads are occupied, further names wait in a queue.
 ///
 /// > Thread safety: any thread.
 enum NameResolver {
