@@ -15,8 +15,8 @@ public import RunLoops
 /// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. The bridge is an
 /// input of both loops, so no run of either loop ends because its mode has no inputs.
 ///
-/// `@safe`: only the bridge's thread uses `link`, the registration with Foundation's loop. The registration is
-/// ended once, and is not used after that.
+/// `@safe`: only the bridge's thread uses `link`, the registration with Foundation's loop. The registration is ended
+/// once, and is not used after that.
 ///
 /// > Thread safety: only the thread that made the bridge.
 @safe

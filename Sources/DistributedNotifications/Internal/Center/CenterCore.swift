@@ -134,7 +134,9 @@ final class CenterCore {
         if epoch != nil { engine.unsubscribe([number]) }
     }
 
-    /// Changes the account of one observer, and keeps the resulting events until ``flush()``.
+    /// Changes the ``Follower`` of one observer.
+    ///
+    /// The observer's events that result from the change are kept until ``flush()``.
     private func feed(_ number: UInt64, _ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
         guard let index = observers.index(forKey: number) else { return }
         var events: [Follower.Event] = []

@@ -22,8 +22,8 @@ struct Follower: Hashable, Sendable {
 
         /// Records that a post of the poster has arrived.
         ///
-        /// - Returns: `isNew` is true if the post is new. `missingFrom` is the number of the first missing post before it, or nil if
-        ///   no post is missing.
+        /// - Returns: `isNew` is true if the post is new. `missingFrom` is the number of the first missing post before it, or nil
+        ///   if no post is missing.
         mutating func take(_ post: Post, hasBegun: Bool) -> (isNew: Bool, missingFrom: UInt64?) {
             let place = topics.index(forKey: post.topic)
             var last = max(floor, place.map { topics.values[$0] } ?? 0)
@@ -99,7 +99,7 @@ struct Follower: Hashable, Sendable {
         if taken.isNew { emit(.notification(post)) }
     }
 
-    /// Processes a poster's statement that it has posted up to a number.
+    /// Processes a poster's statement of the number that it has reached in a topic.
     ///
     /// `isForAll` is false if the engine has sent the statement to this subscription only.
     mutating func take(

@@ -166,9 +166,9 @@ extension RemoteConnection {
         }
     }
 
-    /// Asks the kernel to notify the service, once, of packets or of the connection's end.
+    /// Asks the kernel for one notification of the service, when packets arrive or the connection ends.
     ///
-    /// The caller holds the lock, although this is a system call. If two threads ask for different events, the last thread to
+    /// The caller holds the lock during the system call. If two threads ask for different events, the last thread to
     /// change the state has to be the last thread to call the kernel. Otherwise the service would not be notified of a reply.
     private func notifyService(_ interest: ReaderRole.ServiceInterest, _ watch: Watch) {
         let events: EpollSet.Interest = interest.contains(.replies) ? [.reading, .once] : [.hangUp, .once]

@@ -41,7 +41,7 @@ struct CoalescingTable {
         }
     }
 
-    /// The largest number of buckets that a search for a stored slot number looks at.
+    /// The number of buckets that the longest search for a stored slot number looks at.
     ///
     /// The getter visits all buckets.
     var longestSearch: Int {

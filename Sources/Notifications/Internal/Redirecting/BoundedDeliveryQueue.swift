@@ -108,8 +108,8 @@ struct BoundedDeliveryQueue {
     /// Removes the gate of a poster that has stopped waiting for room.
     ///
     /// - Parameter gate: The gate at which the poster waited.
-    /// - Returns: If this poster's gate was opened meanwhile, the gate of the next poster, which gets the room instead. Nil if this
-    ///   poster's gate was not opened, or if no other poster waits.
+    /// - Returns: The gate of the next poster, if this poster's gate was opened meanwhile: the next poster gets the room instead.
+    ///   Nil if this poster's gate was not opened, or if no other poster waits.
     mutating func leave(_ gate: ThreadGate) -> ThreadGate? {
         guard let index = gates.firstIndex(where: { $0 === gate }) else { return gates.popFirst() }
         gates.remove(at: index)

@@ -40,7 +40,9 @@ enum Recording {
         var condemned: [EventRing] = []
     }
 
-    /// The state, which a forked child can use, because a child without loops can begin its own recording.
+    /// The state of the recording.
+    ///
+    /// A forked child can use the state, because a child without loops can begin its own recording.
     private static let state = ForkSafe(State())
 
     /// The number of the present recording; 0 without a recording.
