@@ -91,9 +91,9 @@ extension DistributedNotificationCenter {
         case accepted
         /// Every connected process that subscribes to the post has confirmed it, or was given a gap.
         ///
-        /// A process confirms a post when the post is in the queues of its observers, before their handlers have run. Posters do not
-        /// wait for a process that has confirmed nothing for a second. They also do not wait for observers that are still getting
-        /// earlier notifications.
+        /// A process confirms a post when the post is in the queues of its observers, before their handlers have run. Posters do
+        /// not wait for a process that has confirmed nothing for a second. They also do not wait for observers that are still
+        /// getting earlier notifications.
         case settled
     }
 
