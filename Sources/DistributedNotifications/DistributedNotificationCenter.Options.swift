@@ -32,7 +32,7 @@ extension DistributedNotificationCenter {
         /// The time for which the center waits for an acknowledgement before the connection counts as stalled.
         public var stall = Duration.seconds(5)
 
-        /// The time that the other posters have to connect again, once this center has connected again.
+        /// The time limit for the other posters to connect again, counted from the moment when this center has connected again.
         ///
         /// When a hub ends, all its centers must connect to the next one. If a poster that this center knows has not connected when
         /// the time is over, the observers of this center get a gap whose ``DistributedNotificationGap/to`` is nil.
@@ -91,9 +91,9 @@ extension DistributedNotificationCenter {
         case accepted
         /// Every connected process that subscribes to the post has confirmed it, or was given a gap.
         ///
-        /// A process confirms a post when the post is in the queues of its observers, before their handlers have run. Posters wait
-        /// neither for a process that has confirmed nothing for a second, nor for observers that are still getting earlier
-        /// notifications.
+        /// A process confirms a post when the post is in the queues of its observers, before their handlers have run. Posters do
+        /// not wait for a process that has confirmed nothing for a second. They also do not wait for observers that are still
+        /// getting earlier notifications.
         case settled
     }
 

@@ -19,7 +19,7 @@ public struct PortNames: Hashable, Sendable {
     /// Their directory is in the first of these places that belongs to the effective user and that no other user may write to:
     ///
     /// 1. `run-loops` in the directory that `XDG_RUNTIME_DIR` names;
-    /// 2. `run-loops` in `/run/user/` and the user's number, the system's directory for a user who has logged in;
+    /// 2. `run-loops` in the system's directory for a user who has logged in: `/run/user/` followed by the user's number;
     /// 3. `.run-loops` in the directory that `HOME` names.
     ///
     /// So no other user can make the directory first, as would be possible in `/tmp`. If no place qualifies, every attempt to take

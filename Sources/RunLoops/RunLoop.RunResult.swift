@@ -11,7 +11,7 @@ extension RunLoop {
         case stopped = 2
         /// The deadline passed.
         case timedOut = 3
-        /// A source or port was served, and the run was to return after that.
+        /// A source or port was served, and the caller had asked for the run to return after that.
         case handledSource = 4
     }
 }

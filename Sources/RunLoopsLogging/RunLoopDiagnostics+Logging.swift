@@ -5,8 +5,9 @@
     extension RunLoopDiagnostics {
         /// Sends the diagnostic reports to a logger instead of standard error.
         ///
-        /// The text of a report is the message of a log entry. A report that a port between processes makes about a peer is logged
-        /// with metadata: `port` is the port's name, and `peer-process` and `peer-user` are the peer's process ID and user ID.
+        /// The text of a report is the message of a log entry. If a port between processes reports
+        /// something about a peer, the entry has metadata: `port` is the port's name, and `peer-process` and `peer-user` are the
+        /// peer's process ID and user ID.
         ///
         /// The logger replaces ``/RunLoops/RunLoopDiagnostics/handler``; set that property to nil to write to standard error again.
         ///

@@ -32,7 +32,7 @@ package struct Subscription: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
         /// No earlier posts: only posts from now on.
         case now
-        /// The newest earlier posts, at most this many.
+        /// At most this number of earlier posts: the most recent ones.
         case last(Int)
         /// The posts since a time, in nanoseconds since 1970, by the posters' clocks.
         case since(Int64)

@@ -15,8 +15,8 @@ public import RunLoops
 /// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. The bridge is an
 /// input of both loops, so no run of either loop ends because its mode has no inputs.
 ///
-/// `@safe`: only the bridge's thread uses `link`, the registration with Foundation's loop. It is ended once, and is not used after
-/// that.
+/// `@safe`: only the bridge's thread uses `link`, the registration with Foundation's loop. The registration is ended
+/// once, and is not used after that.
 ///
 /// > Thread safety: only the thread that made the bridge.
 @safe
@@ -41,15 +41,17 @@ public final class LoopBridge {
     private let anchor = ManualSource {}
     /// The source in our loop that watches the epoll set of Foundation's loop.
     ///
-    /// Nil unless our loop is the one that waits for both.
+    /// The source exists only while our loop is the one that waits for both loops.
     private var source: DescriptorSource?
-    /// True while Foundation's loop watches our loop, so that work for our loop also ends the wait of Foundation's loop.
+    /// True while Foundation's loop watches our loop.
+    ///
+    /// During this time, work for our loop also ends the wait of Foundation's loop.
     private var watchesGuest = false
     /// The runs on the thread's stack, the innermost one last.
     private var runs: [Run] = []
-    /// True if the next run of Foundation's loop is one that the bridge itself begins.
+    /// True if the bridge itself begins the next run of Foundation's loop.
     private var beginsPoll = false
-    /// True if the next run of our loop is one that the bridge itself begins.
+    /// True if the bridge itself begins the next run of our loop.
     private var beginsGuestPass = false
 
     /// Makes a bridge between Foundation's loop and this package's loop on the calling thread.
@@ -119,8 +121,8 @@ public final class LoopBridge {
 
     /// True if the bridge may serve our loop now, from within a run of Foundation's loop.
     ///
-    /// The innermost run must be one of Foundation's loop, and no run of our loop may be on the stack. A run of our loop that is on
-    /// the stack is calling a handler, and continues only when that handler returns.
+    /// The innermost run must be a run of Foundation's loop that the bridge did not begin itself. The stack must contain no run of
+    /// our loop: such a run is calling a handler, and continues only when that handler returns.
     private var mayServeGuest: Bool {
         runs.last == .foundations && !runs.contains(.ours) && !runs.contains(.guestPass)
     }
@@ -164,9 +166,9 @@ public final class LoopBridge {
 
     /// Makes the loop that waits next also watch the other loop, so that work for either of them ends the wait.
     ///
-    /// The loop that waits next is that of the innermost run that the bridge did not begin itself, or Foundation's if there is no
-    /// run. If the other loop watches the waiting one, it stops doing so first. The two loops cannot watch each other at the same
-    /// time, because the kernel allows no cycle of epoll sets.
+    /// The loop of the innermost run waits next. Runs that the bridge has begun itself do not count. If there is no other run,
+    /// Foundation's loop waits next. If the other loop watches the loop that waits next, the other loop stops watching first. The
+    /// two loops cannot watch each other at the same time, because the kernel allows no cycle of epoll sets.
     private func watch() {
         guard let link = unsafe link else { return }
         let isOurs = runs.last == .ours || runs.last == .poll

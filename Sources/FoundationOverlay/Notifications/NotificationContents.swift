@@ -1,10 +1,10 @@
 internal import Foundation
 internal import Notifications
 
-/// The object and the facts of a notification, in Foundation's types.
+/// The object and the `userInfo` of a notification, in Foundation's types.
 ///
 /// `@unchecked Sendable`: the properties are constant. The poster is responsible for the values that they hold. As with Foundation,
-/// these values reach the observers' threads, and neither the compiler nor this type knows if they are `Sendable`.
+/// these values reach the observers' threads, and neither the compiler nor this type checks that they are `Sendable`.
 final class NotificationContents: @unchecked Sendable {
     let object: Any?
     let userInfo: [AnyHashable: Any]?

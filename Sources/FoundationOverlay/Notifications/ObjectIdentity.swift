@@ -8,7 +8,7 @@ internal import Synchronization
 /// of a class stands for itself. Equal hashable values share one instance for as long as a notification or an observation holds it.
 /// A value that is not hashable gets an instance of its own, so it is equal to no value.
 enum ObjectIdentity {
-    /// The instance that stands for each value in use, keyed by the value.
+    /// For each value in use, the instance that stands for it.
     private static let identities = Mutex<[ComparedValue: WeakReference]>([:])
 
     /// Returns the instance that stands for a notification's object in comparisons.
@@ -62,7 +62,8 @@ enum ObjectIdentity {
 
 /// A value that is the object of notifications.
 ///
-/// `@unchecked Sendable`: the value is constant, and is only hashed and compared, on any thread as with Foundation.
+/// `@unchecked Sendable`: the value is constant. It is only hashed and compared. As with Foundation, this can happen on any
+/// thread.
 private struct ComparedValue: Hashable, @unchecked Sendable {
     let value: AnyHashable
 }

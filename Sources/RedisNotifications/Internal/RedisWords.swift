@@ -1,6 +1,6 @@
-/// The words of a command, or of a part of one, encoded for the server in one buffer.
+/// The encoded words of a Redis command, or of a part of one.
 ///
-/// A pure value.
+/// A pure value. One buffer holds all words.
 struct RedisWords {
     private(set) var encoded: [UInt8] = []
     private(set) var count = 0
@@ -26,7 +26,7 @@ struct RedisWords {
         encoded += [13, 10]
     }
 
-    /// The bytes of the command that consists of these words.
+    /// The bytes of a whole command: the number of words, and then these words.
     var command: [UInt8] {
         var header = RedisWords()
         header.encoded.reserveCapacity(encoded.count + 16)

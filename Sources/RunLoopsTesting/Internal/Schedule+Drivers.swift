@@ -13,7 +13,7 @@ extension Schedule {
 
     /// Makes the driver of a thread that is about to start.
     ///
-    /// The caller is the thread that starts it. That thread has the turn.
+    /// The starting thread calls this while it has the turn.
     private func makeDriver(of name: String) -> ThreadDriver {
         let thread = SimulatedThread(name: name)
         add(thread)

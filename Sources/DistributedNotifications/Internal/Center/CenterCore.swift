@@ -134,7 +134,9 @@ final class CenterCore {
         if epoch != nil { engine.unsubscribe([number]) }
     }
 
-    /// Changes the account of one observer, and keeps the resulting events until ``flush()``.
+    /// Changes the ``Follower`` of one observer.
+    ///
+    /// The observer's events that result from the change are kept until ``flush()``.
     private func feed(_ number: UInt64, _ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
         guard let index = observers.index(forKey: number) else { return }
         var events: [Follower.Event] = []
@@ -202,7 +204,7 @@ extension CenterCore: EngineSink {
         pump()
     }
 
-    /// Asks the engine which of the posters that the center knows have ended, and which have not.
+    /// Asks the engine whether the posters that the center knows have ended.
     ///
     /// If the engine does not report a poster within the grace period, the center treats that poster as ended.
     private func locate() {
@@ -212,7 +214,9 @@ extension CenterCore: EngineSink {
         awaitGrace()
     }
 
-    /// Starts the grace period, after which the known posters that the engine has not reported count as ended.
+    /// Starts the grace period.
+    ///
+    /// When it is over, the center treats the known posters that the engine has not reported as ended.
     private func awaitGrace() {
         grace?.invalidate()
         let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in

@@ -23,7 +23,7 @@ final class CenterState: Sendable {
         var log: PosterLog
         var connection = ConnectionState.connecting
         var hasEnded = false
-        /// True while a block that hands posts to the engine is scheduled, or runs.
+        /// True while the loop hands posts to the engine, and while a block that will do so is scheduled.
         var isPumping = false
         var lanes: [UInt64: ObserverLane] = [:]
         var lastSubscription: UInt64 = 0
@@ -55,7 +55,7 @@ final class CenterState: Sendable {
             ))
     }
 
-    /// Calls a closure with the core on the thread of the loop, unless the center has ended.
+    /// Calls a closure on the loop's thread, and passes it the core, unless the center has ended.
     private func onCore(_ body: @escaping @Sendable (CenterCore) -> Void) {
         loop.performInEveryMode { [self] in if let known = core.value { body(known) } }
     }
@@ -223,7 +223,7 @@ final class CenterState: Sendable {
         for watcher in watchers { watcher(connection) }
     }
 
-    /// Notes that the engine is connected, and returns the announcement that it gets first.
+    /// Notes that the engine is connected, and returns the first announcement for the engine.
     func connect(sharesClock: Bool) -> Announcement {
         state.withLock { $0.log.connect(sharesClock: sharesClock) }
     }

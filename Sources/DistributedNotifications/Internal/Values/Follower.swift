@@ -11,7 +11,7 @@ struct Follower: Hashable, Sendable {
     }
 
     private struct Account: Hashable, Sendable {
-        /// The number up to which the posts of every topic were delivered or reported in a gap.
+        /// The number up to which the observer gets no more posts or gaps, whatever the topic.
         var floor: UInt64 = 0
         var topics: [Topic: UInt64] = [:]
         /// True if the poster has ended, or is treated as ended because it has not connected again.
@@ -22,7 +22,8 @@ struct Follower: Hashable, Sendable {
 
         /// Records that a post of the poster has arrived.
         ///
-        /// - Returns: True if the post is new, and the number of the first missing post before it; nil if none is missing.
+        /// - Returns: `isNew` is true if the post is new. `missingFrom` is the number of the first missing post before it, or nil
+        ///   if no post is missing.
         mutating func take(_ post: Post, hasBegun: Bool) -> (isNew: Bool, missingFrom: UInt64?) {
             let place = topics.index(forKey: post.topic)
             var last = max(floor, place.map { topics.values[$0] } ?? 0)
@@ -46,7 +47,9 @@ struct Follower: Hashable, Sendable {
     /// The accounts are needed because an engine may still have posts of ended posters.
     static let mostEnded = 1_024
 
-    /// The subscription, whose ``Subscription/start`` is updated to the position at which the next connection continues.
+    /// The subscription, as it continues on the next connection.
+    ///
+    /// Its ``Subscription/start`` moves on with each post that arrives, and with each last baseline.
     private(set) var subscription: Subscription
     /// The epoch in which the subscription began, and the time at which it began; nil if it has not begun.
     private var beginning: Beginning?
@@ -62,7 +65,7 @@ struct Follower: Hashable, Sendable {
     private struct WaitingEnd: Hashable, Sendable {
         let end: PosterEnd
         let epoch: Epoch
-        /// True if the report arrived before the subscription began, in which case it means no loss.
+        /// True if the report arrived before the subscription began; such a report causes no gap.
         let isOld: Bool
     }
 
@@ -96,7 +99,9 @@ struct Follower: Hashable, Sendable {
         if taken.isNew { emit(.notification(post)) }
     }
 
-    /// Processes a horizon; `isForAll` is false if the engine has sent it to this subscription only.
+    /// Processes a poster's statement of the number that it has reached in a topic.
+    ///
+    /// `isForAll` is false if the engine has sent the statement to this subscription only.
     mutating func take(
         _ horizon: Horizon, isForAll: Bool = true, in epoch: Epoch, _ emit: (Event) -> Void
     ) {
@@ -172,7 +177,8 @@ struct Follower: Hashable, Sendable {
 
     /// Processes the end of a poster.
     ///
-    /// Before the last baseline has arrived, the poster's posts may still arrive, so the end waits for the baseline.
+    /// Posts of the poster can still arrive until the last baseline has arrived. So an end that arrives earlier is processed after
+    /// that baseline.
     mutating func take(_ end: PosterEnd, in epoch: Epoch, _ emit: (Event) -> Void) {
         if isChecked { return take(end, in: epoch, checkedIn: epoch, emit) }
         waitingEnds.append(WaitingEnd(end: end, epoch: epoch, isOld: !hasBegun))

@@ -16,7 +16,7 @@ struct NameWatch: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - directory: The path of the directory, with a slash at its end.
-    ///   - files: The names of the files in the directory that belong to the port name.
+    ///   - files: The names of the port name's files in that directory.
     /// - Throws: `SystemError` if the kernel cannot watch the files.
     init(directory: [UInt8], files: [[UInt8]]) throws(SystemError) {
         let watch = OwnedDescriptor(

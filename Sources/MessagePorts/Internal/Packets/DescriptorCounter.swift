@@ -1,6 +1,8 @@
 internal import Synchronization
 
-/// A count of the descriptors that were received from other processes and were neither taken out of their messages nor closed.
+/// A count of the descriptors that were received from other processes.
+///
+/// A descriptor is counted until the program takes it out of its message, or until it is closed.
 ///
 /// One atomic number holds two counts. Its lower half counts the descriptors that wait to be taken, and its upper half those that
 /// are being closed or wait to be closed. So a single load shows whether any descriptor is counted.

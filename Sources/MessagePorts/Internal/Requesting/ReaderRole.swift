@@ -16,7 +16,9 @@ struct ReaderRole: Sendable {
         case announced
         /// The reader is the service, which is reading at this moment.
         case service
-        /// Final: the reader is the loop that the port is in. While the port is in no loop, the connection is not read.
+        /// The reader is the loop that the port is in, and this state never changes.
+        ///
+        /// While the port is in no loop, the connection is not read.
         case loop
     }
 

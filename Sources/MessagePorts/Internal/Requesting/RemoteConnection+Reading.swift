@@ -13,7 +13,7 @@ extension RemoteConnection {
         stopReading()
     }
 
-    /// Reads one packet, and if it is a reply, wakes the thread or task that waits for it.
+    /// Reads one packet, and if the packet answers a request, wakes the thread or task that waits for the answer.
     ///
     /// A message is discarded, and counted: no loop reads this connection, so there is no handler for messages.
     ///
@@ -41,7 +41,7 @@ extension RemoteConnection {
         case nothing
     }
 
-    /// Reads one packet, and if it is a reply, wakes the thread or task that waits for it.
+    /// Reads one packet, and if the packet answers a request, wakes the thread or task that waits for the answer.
     ///
     /// Only the reader of the connection calls this; see ``ReaderRole``.
     ///
@@ -120,7 +120,9 @@ extension RemoteConnection {
 
     // MARK: - The service
 
-    /// Makes the ``ConnectionService`` watch this connection for replies to tasks and for its end, unless a loop reads it.
+    /// Makes the ``ConnectionService`` watch this connection, unless a loop reads the connection.
+    ///
+    /// The service watches for the replies that tasks wait for, and for the end of the connection.
     func watchWithService() throws(SystemError) {
         if reading != nil { return }
         if state.withLock({ $0.watch != nil || $0.ended != nil }) { return }
@@ -142,7 +144,9 @@ extension RemoteConnection {
         gate?.open()
     }
 
-    /// Chooses a reader if the connection has none, and a request waits for its reply or a handler waits for the end.
+    /// Chooses a reader if the connection has none but needs one.
+    ///
+    /// A reader is needed while a request waits for its reply, or a handler waits for the end of the connection.
     func ensureReader() { state.withLock { nextReader(&$0) }?.open() }
 
     /// Chooses the next reader, a waiting thread or the service, if the connection has no reader.
@@ -162,9 +166,9 @@ extension RemoteConnection {
         }
     }
 
-    /// Asks the kernel to notify the service, once, of packets or of the connection's end.
+    /// Asks the kernel for one notification of the service, when packets arrive or the connection ends.
     ///
-    /// The caller holds the lock, although this is a system call. If two threads ask for different events, the last thread to
+    /// The caller holds the lock during the system call. If two threads ask for different events, the last thread to
     /// change the state has to be the last thread to call the kernel. Otherwise the service would not be notified of a reply.
     private func notifyService(_ interest: ReaderRole.ServiceInterest, _ watch: Watch) {
         let events: EpollSet.Interest = interest.contains(.replies) ? [.reading, .once] : [.hangUp, .once]
@@ -173,9 +177,10 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads the packets that have arrived, on the thread of the service, which the kernel has notified.
+    /// Reads the packets that have arrived.
     ///
-    /// If another reader is needed instead, this chooses one.
+    /// The service calls this on its thread, after the kernel has notified it. If the service cannot take the ``ReaderRole``, this
+    /// chooses another reader if one is needed.
     func serviceWasNotified() {
         if state.withLock({ $0.role.acquireForService() }) { readAll() } else { ensureReader() }
     }

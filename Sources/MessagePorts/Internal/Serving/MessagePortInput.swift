@@ -57,7 +57,7 @@ final class MessagePortInput: InputServer {
 
     /// Removes the handlers for a mode.
     ///
-    /// - Returns: The handlers, which the caller releases when its own change is complete.
+    /// - Returns: The handlers. The caller finishes its own change before it releases them.
     func removeHandlers(for mode: RunLoop.Mode) -> [Handler] {
         handlers.value.remove(for: mode, whereCommon: input.commonModes)
     }

@@ -6,7 +6,7 @@ final class PortCounters: Sendable {
 
     /// The number of messages and requests that were delivered.
     ///
-    /// Only the thread of the loop that the port is in counts them, without the lock.
+    /// Only the port's loop changes this counter, on its own thread and without the lock.
     let messages = Counter()
 
     func add(_ change: (inout MessagePort.Statistics) -> Void) { counts.withLock { change(&$0) } }

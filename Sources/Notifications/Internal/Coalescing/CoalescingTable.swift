@@ -26,7 +26,7 @@ struct CoalescingTable {
     ///
     /// - Parameters:
     ///   - hash: The hash that the slot number was inserted with.
-    ///   - isWanted: Returns true if a slot that was inserted with this hash is the one to find.
+    ///   - isWanted: Returns true for the slot to find. It is called only with slots that were inserted with this hash.
     /// - Returns: The position of the slot number's bucket, or nil if the slot number is not in the table.
     @inline(__always)
     func index(of hash: UInt32, where isWanted: (_ slot: UInt32) -> Bool) -> Index? {
@@ -41,7 +41,7 @@ struct CoalescingTable {
         }
     }
 
-    /// The largest number of buckets that a search for a stored slot number looks at.
+    /// The number of buckets that the longest search for a stored slot number looks at.
     ///
     /// The getter visits all buckets.
     var longestSearch: Int {

@@ -48,10 +48,10 @@ extension ObserverMap {
         }
     }
 
-    /// Changes the table of a key's shard under the shard's lock.
+    /// Changes the table that contains a key, under the lock of the key's shard.
     ///
-    /// A list or table that was replaced can hold the last reference to an object of the user. So it is released only after the
-    /// lock has been unlocked.
+    /// A list or table that was replaced can hold the last reference to an object of the user. So the list or table is released
+    /// only after the lock has been unlocked.
     private func change<Result>(
         _ key: Key,
         _ body: (_ table: inout ObserverTable<Key>?, _ replaced: inout Replaced) -> Result

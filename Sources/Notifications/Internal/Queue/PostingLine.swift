@@ -1,15 +1,15 @@
 internal import RunLoops
 
-/// The waiting notifications of one queue that have one posting style.
+/// The waiting notifications of one queue and one posting style.
 ///
 /// They are posted in the order in which they were enqueued.
 ///
 /// > Thread safety: the loop's own thread only.
 final class PostingLine: DeferredWork {
-    /// The number of empty groups that makes a line remove its empty groups.
+    /// The number of empty groups at which a line removes them.
     private static var unusedGroupLimit: Int { 4 }
 
-    /// The indices, in ``WaitingNotifications``, of the line's groups: one group for each list of modes.
+    /// The line's groups, one for each list of modes, as indices in ``WaitingNotifications``.
     private(set) var groups: [Int] = []
     /// True once the loop has ended; nothing is appended after that.
     private(set) var hasEnded = false
@@ -85,7 +85,7 @@ final class PostingLine: DeferredWork {
         withExtendedLifetime(removed) {}
     }
 
-    /// Returns the ticket of the next notification to post in a mode; nil if there is none.
+    /// Returns the ticket of the notification that is posted next in a mode; nil if there is none.
     private func next(in mode: RunLoop.Mode, _ isCommon: Bool) -> WaitingNotifications.Ticket? {
         var found: WaitingNotifications.Ticket?
         for group in groups where waiting.group(group).runs(in: mode, isCommon: isCommon) {

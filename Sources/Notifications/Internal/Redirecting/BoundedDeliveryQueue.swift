@@ -14,15 +14,17 @@ internal import RunLoops
 /// For an unlimited observer, only ``awaited`` is used.
 struct BoundedDeliveryQueue {
     private var waiting = Deque<Notification>()
-    /// The number of the notification that has waited longest.
+    /// The number that the oldest waiting notification has in the queue.
     private var firstNumber = 0
     /// For an observer that coalesces, the keys of the notifications that wait.
     private var keys: Set<CoalescingKey> = []
-    /// For an unlimited observer, the notifications under way whose posters wait, keyed by the identity of the delivery.
+    /// The notifications whose posters wait until the delivery has ended, keyed by the identity of the delivery.
+    ///
+    /// Only an unlimited observer has such notifications.
     private var awaited: [ObjectIdentifier: Notification] = [:]
     /// The gates at which posters wait for room, one for each poster.
     ///
-    /// A poster whose gate is opened, but which loses the race for the room, rejoins at the back of the queue.
+    /// After its gate is opened, a poster can lose the race for the room. It then rejoins at the back of the queue.
     private var gates = Deque<ThreadGate>()
     /// True once the observer has been removed; nothing is accepted after that.
     private var isClosed = false
@@ -78,13 +80,13 @@ struct BoundedDeliveryQueue {
     /// The next notification that a delivery hands to the handler.
     struct Next {
         let notification: Notification
-        /// The gate of a poster for which there is room now, if any.
+        /// The gate of the next waiting poster if there is room for it now; nil if there is no room, or no poster waits.
         let gate: ThreadGate?
         /// True if this is the delivery's last notification.
         let isLast: Bool
     }
 
-    /// Removes and returns the next notification that an arrived delivery hands to the handler.
+    /// Removes and returns the next notification of a delivery that has arrived, for the handler.
     ///
     /// - Parameters:
     ///   - number: The number of the delivery.
@@ -106,8 +108,8 @@ struct BoundedDeliveryQueue {
     /// Removes the gate of a poster that has stopped waiting for room.
     ///
     /// - Parameter gate: The gate at which the poster waited.
-    /// - Returns: If this poster's gate was opened meanwhile, the gate of the next poster, which gets the room instead. Nil if this
-    ///   poster's gate was not opened, or if no other poster waits.
+    /// - Returns: The gate of the next poster, if this poster's gate was opened meanwhile: the next poster gets the room instead.
+    ///   Nil if this poster's gate was not opened, or if no other poster waits.
     mutating func leave(_ gate: ThreadGate) -> ThreadGate? {
         guard let index = gates.firstIndex(where: { $0 === gate }) else { return gates.popFirst() }
         gates.remove(at: index)
@@ -128,14 +130,14 @@ struct BoundedDeliveryQueue {
     /// - Returns: False if the poster no longer waits for the delivery.
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
 
-    /// The number of deliveries to an unlimited observer that posters wait for.
+    /// The number of deliveries, to an unlimited observer, for which a poster waits.
     var awaitedCount: Int { awaited.count }
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }
 
-    /// Closes the queue, so that it accepts no further notification and the deliveries under way find nothing to deliver.
+    /// Closes the queue: it accepts no more notifications, and the deliveries under way find nothing to deliver.
     ///
-    /// - Returns: The gates to open, and the notifications that were waiting, for the caller to release.
+    /// - Returns: The gates, which the caller opens, and the notifications, which the caller releases.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {
         defer {
             self = BoundedDeliveryQueue()

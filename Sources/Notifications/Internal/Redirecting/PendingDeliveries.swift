@@ -12,15 +12,17 @@ final class PendingDeliveries: Sendable {
         var open: [WaitTarget: Int] = [:]
         /// True once all observers on the posting thread have been called.
         var isPosted = false
-        /// The loop of the posting thread, if that loop is to make a delivery later.
+        /// The loop of the posting thread, if a delivery was sent to that loop to be made later.
         var postersLoop: WaitTarget?
         /// True if a delivery was discarded because its loop has ended.
         var wasDiscarded = false
-        /// The circle of waits that another thread has found this wait to be part of; nil if there is none.
+        /// The circle of waits that contains this wait; nil while no other thread has found one.
         var circle: WaitCircle?
 
         var isOver: Bool { isPosted && open.isEmpty }
-        /// True if the waiting thread itself still has to make a delivery, so that its wait would never end.
+        /// True if a delivery is still to be made on the waiting thread itself.
+        ///
+        /// The wait would then never end.
         var isForPoster: Bool { postersLoop.map { open[$0] != nil } ?? false }
     }
 

@@ -8,7 +8,7 @@ extension HandlerCaller {
     private static let mostInWindow = 8
     /// The length of a time window, in microseconds; at most ``mostInWindow`` handlers are recorded individually in each window.
     private static let window: UInt64 = 50
-    /// The number of message handlers that a loop calls without reading the clock, after it has found the time window full.
+    /// The number of message handlers that a loop calls without reading the clock when the time window is full.
     ///
     /// Without this pause, a busy loop would read the clock in each pass, only to find that the window is not over.
     private static let sparedLooks = 3
@@ -118,7 +118,9 @@ extension HandlerCaller {
         ring.own.looksToSpare = 0
     }
 
-    /// Counts a handler that is about to be recorded in the current time window, or in a new window if that window is over.
+    /// Counts a message handler, before it is recorded, toward the limit of the current time window.
+    ///
+    /// If that window is over, a new window begins.
     ///
     /// - Returns: False if ``mostInWindow`` handlers were already recorded in the window.
     @inline(__always)

@@ -9,7 +9,7 @@
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
     let handle: LoopHandle
-    /// The loop's timers; the record of a watched call contains the date of their next fire.
+    /// The loop's timers, which give the date of the next fire for the record of a watched call.
     private let timers: LoopTimers
 
     /// True if handlers are timed, watched or recorded, as found by the last call of ``lookAgain()``.
@@ -18,10 +18,10 @@ final class HandlerCaller {
     ///
     /// The recorder sets this to false for the rest of a step of the pass if there are too many messages to record each handler.
     var notesMessages = false
-    /// True if a recorded handler has just returned, and the loop has done nothing since then that takes long.
+    /// True if a recorded handler has returned, and the loop has done only short work since then.
     ///
-    /// In that case the recorder takes the end of that handler as the beginning of the next message's handler. So it reads the
-    /// clock only once for each handler.
+    /// In that case the recorder uses the time at which that handler ended as the time at which the next message's handler begins.
+    /// So it reads the clock only once for each handler.
     var followsHandler = false
 
     /// True while the passing time is counted as busy time of the loop.
@@ -171,7 +171,9 @@ final class HandlerCaller {
     /// If the run begins inside a handler, the handler does not count as blocking the loop during the run.
     func pause() -> HandlerRecord.Paused { handle.handlers.pause() }
 
-    /// Records that the run for which ``pause()`` was called has returned.
+    /// Records that a run of the loop has returned.
+    ///
+    /// - Parameter paused: The result of ``pause()`` for this run.
     func resume(_ paused: HandlerRecord.Paused) {
         handle.handlers.resume(paused, nextTimer: timers.nextWake)
     }

@@ -1,6 +1,6 @@
 /// The loop and the modes that an input is in.
 struct Membership {
-    /// The inputs of the loop that the input is in; nil while the input is in no loop.
+    /// The ``LoopMembers`` of the loop that holds the input; nil while the input is in no loop.
     var loop: LoopMembers?
 
     private var list = ModeList()

@@ -1,4 +1,4 @@
-/// The inputs of one loop that other threads make ready: manual sources, and ports.
+/// The manual sources and ports of one loop, which other threads make ready.
 ///
 /// This object owns the queues in which ready inputs wait to be served, and the stack of ports whose handlers are being called.
 ///

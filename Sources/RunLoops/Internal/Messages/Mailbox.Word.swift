@@ -1,15 +1,15 @@
 extension Mailbox {
-    /// The value of a mailbox's word, which consists of several parts.
+    /// The value of a mailbox's atomic word: several parts in 64 bits.
     ///
     /// | bits | part |
     /// |---|---|
-    /// | 0–41 | the newest node, or the node that the mailbox is armed with: an address without its six zero bits |
+    /// | 0–41 | the newest node, or the node that the mailbox is armed with: an address without its six low bits, which are 0 |
     /// | 42–61 | the room that is left, modulo 2²⁰ |
     /// | 62 | armed |
     /// | 63 | closed |
     ///
-    /// The *room* is the number of nodes that senders may still push. If all pushes ignore the room, as in a loop's mailbox, it
-    /// wraps around, and only its changes have a meaning.
+    /// The *room* is the number of nodes that senders may still push. If all pushes ignore the room, as in a loop's mailbox,
+    /// the room wraps around, and only its changes have a meaning.
     struct Word: Equatable {
         let bits: UInt64
 
@@ -62,9 +62,9 @@ extension Mailbox {
             bits = address >> Word.addressShift | (room & Word.roomMask) << Word.roomShift
         }
 
-        /// True if the word can contain a node's address.
+        /// True if a word can contain a node's address.
         ///
-        /// The address must be in a user space of 48 bits, and 64-byte aligned.
+        /// The address must have at most 48 bits, and be a multiple of 64.
         static func canHold(_ address: UnsafeMutableRawPointer) -> Bool {
             UInt64(UInt(bitPattern: address)) & ~(addressMask << addressShift) == 0
         }

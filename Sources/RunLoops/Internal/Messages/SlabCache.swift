@@ -31,7 +31,7 @@ struct SlabCache {
         var cursor: UInt = 0
         /// The end of the current slab.
         var end: UInt = 0
-        /// The first of the empty slabs that the thread uses next, as a linked list.
+        /// The head of a linked list of empty slabs, which the thread uses next.
         var spares: Slab?
         /// The linked stack of slabs that receivers have returned: the address of the newest slab, or 1 after the thread has ended.
         let returned = Atomic<UInt>(0)
@@ -49,7 +49,9 @@ struct SlabCache {
     @inline(__always)
     static func takeNode() -> Node { current.take(Node.stride) }
 
-    /// Returns a wide node, which is two neighbours in one slab, for the calling thread to fill and push.
+    /// Returns a wide node for the calling thread to fill and push.
+    ///
+    /// A wide node takes the space of two adjacent nodes of one slab.
     static func takeWideNode() -> Node {
         let cache = current
         // Safe: this is the cache's own thread.
@@ -192,7 +194,9 @@ struct Slab {
         /// The number of nodes that have not been released, including nodes that were not handed out yet.
         let remaining = Atomic<Int>(Slab.capacity)
         let cache: SlabCache
-        /// The next slab in the linked list of empty slabs that contains this slab, for the owner of the list only.
+        /// The next slab in a linked list of empty slabs.
+        ///
+        /// Only the owner of the list reads this property.
         var next: Slab?
     }
 

@@ -16,16 +16,16 @@ final class DeferredWorkList {
 
     init(_ members: LoopMembers) { self.members = members }
 
-    /// True if the list of work for the end of a pass is not empty.
+    /// True if any object does its work at the end of a pass.
     var asksAtPassEnd: Bool { !lists.value.atPassEnd.isEmpty }
 
-    /// True if the list of work for the moment before a sleep is not empty.
+    /// True if any object does its work before the loop sleeps.
     var asksWhenIdle: Bool { !lists.value.whenIdle.isEmpty }
 
-    /// True if there is work for the end of a pass that may be done in the current mode.
+    /// True if the current mode allows some of the work for the end of a pass.
     var isReadyAtPassEnd: Bool { holdsWork(lists.value.atPassEnd) }
 
-    /// True if there is work for the moment before a sleep that may be done in the current mode.
+    /// True if the current mode allows some of the work for the moment before a sleep.
     var isReadyWhenIdle: Bool { holdsWork(lists.value.whenIdle) }
 
     @inline(__always)
@@ -37,7 +37,7 @@ final class DeferredWorkList {
         return works.contains { $0.holdsWork(for: mode, isCommon: members.modeIsCommon) }
     }
 
-    /// Returns true if there is work for the end of a pass that may be done in a mode.
+    /// Returns true if a mode allows some of the work for the end of a pass.
     ///
     /// Such work keeps the mode alive, so that the loop can run in it.
     func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {

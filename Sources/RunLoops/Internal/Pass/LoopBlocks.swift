@@ -11,10 +11,10 @@ final class LoopBlocks {
     /// The queue is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let confined = ExclusivityUnchecked(BlockQueue())
 
-    /// The waits of other threads and tasks for the blocks that the loop is running now.
+    /// The record of other threads and tasks that wait for the blocks that the loop is running now.
     let waits = WaitStack()
 
-    /// The number of jobs of actors and tasks that the loop is running now, one inside the other.
+    /// The number of jobs of actors and tasks on the thread's stack.
     private var jobsOnStack = 0
 
     init(_ members: LoopMembers, _ executors: Executors) {
@@ -116,10 +116,10 @@ final class LoopBlocks {
         }
     }
 
-    /// Runs the remaining jobs of actors, because the thread ends, and passes on the jobs of tasks that only prefer the loop.
+    /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop.
     ///
-    /// A job cannot be destroyed, because then its task and the tasks that await that task would never end. Jobs that are enqueued
-    /// during the call are treated in the same way.
+    /// The loop calls this when its thread ends. Jobs that are enqueued during the call are treated in the same way. A job cannot
+    /// be destroyed, because then its task and the tasks that await that task would never end.
     ///
     /// Tasks that only prefer the loop continue on another executor. On this loop such a task could yield again and again, and so
     /// keep the thread from ending.

@@ -1,7 +1,9 @@
 internal import CThreads
 internal import Glibc
 
-/// The start of one thread with a loop, and the outcome of the start for the starting thread.
+/// The start of one thread with a loop.
+///
+/// The starting thread gets the outcome of the start from this object.
 final class ThreadStart: Sendable {
     private let name: String
     private let processors: Set<Int>?
@@ -14,7 +16,7 @@ final class ThreadStart: Sendable {
     /// The driver that simulates time for the new thread; nil if the thread is not simulated.
     private let driver: ThreadDriver?
 
-    /// The notice with which other threads wait for the end of the thread.
+    /// The notice that the thread has ended, for which other threads can wait.
     ///
     /// It is posted when the loop has ended and the memory of the thread's messages (``SlabCache``) is released.
     let ended = EndNotice()

@@ -30,7 +30,7 @@ enum Recording {
         var session: Session?
         var lastGeneration: UInt32 = 0
         var rings: [EventRing] = []
-        /// The number of threads' rings that can hold events, including rings that are being made.
+        /// The number of rings that can hold events, including rings that are being made.
         var recordedCount = 0
         var nextNumber = 0
         var unrecordedCount = 0
@@ -40,7 +40,9 @@ enum Recording {
         var condemned: [EventRing] = []
     }
 
-    /// The state, which a forked child can use, because a child without loops can begin its own recording.
+    /// The state of the recording.
+    ///
+    /// A forked child can use the state, because a child without loops can begin its own recording.
     private static let state = ForkSafe(State())
 
     /// The number of the present recording; 0 without a recording.
@@ -168,7 +170,9 @@ enum Recording {
         }
     }
 
-    /// Keeps the ring of the calling thread for later readers, because the thread ends, or destroys a ring of an earlier recording.
+    /// Ends the use of the calling thread's ring, because the thread ends.
+    ///
+    /// A ring of the present recording is kept for later readers. A ring of an earlier recording is destroyed.
     private static func threadEnds() {
         guard let known = unsafe runloops_thread_events() else { return }
         runloops_thread_set_events(nil)

@@ -24,7 +24,7 @@ package struct LoopLook: Sendable {
 package struct LoopDetails: Sendable {
     /// The mode in which the loop was running when it collected the details; nil between runs.
     package let mode: String?
-    /// The number of runs of the loop that have not returned, one inside the other.
+    /// The number of nested runs of the loop that have not returned.
     package let depth: Int
     package let commonModes: [String]
     package fileprivate(set) var inputs: [Input]
@@ -57,7 +57,7 @@ package struct WaitLook: Sendable {
     package let loop: RunLoop?
     /// The public member that the thread has called.
     package let operation: String
-    /// The source location of the call; for `Port.send`, that at which the port was made.
+    /// The source location of the call; for `Port.send`, the location at which the port was made.
     package let madeAt: String
     /// The loops that the thread waits for.
     package let targets: [RunLoop]
@@ -87,8 +87,8 @@ extension RunLoop {
     /// The loop answers as soon as it serves blocks, in any mode. However often other threads ask while the loop is blocked, only
     /// one block waits in the loop.
     ///
-    /// - Parameter answer: Receives the details on the loop's thread, or nil if the loop ends first. It is never called if this
-    ///   method is called eight more times before the loop answers.
+    /// - Parameter answer: Receives the details on the loop's thread, or nil if the loop ends first. If this method is called eight
+    ///   more times before the loop answers, `answer` is never called.
     package func askForDetails(_ answer: @escaping @Sendable (LoopDetails?) -> Void) {
         let isFirst = objects.questions.withLock { questions in
             questions.append(answer)
@@ -115,9 +115,9 @@ extension RunLoop {
         return details
     }
 
-    /// The calls in which threads are blocked now, waiting for other threads.
+    /// The calls in which threads are blocked now because they wait for other threads.
     ///
-    /// A call is not included if no other thread can wait for the thread that is blocked in it.
+    /// The list omits the call of a thread for which no other thread can wait.
     package static var waits: [WaitLook] {
         let loops = LoopRegistry.loops
         return ThreadWait.graph.withLock { $0.all }.map { wait in

@@ -23,7 +23,7 @@ extension RunLoop {
 
     /// Removes work that was added for the end of each pass, or for each time that the loop is about to sleep.
     ///
-    /// If the loop is already doing such work, it can still do this work once. A second call does nothing.
+    /// If the loop is doing its deferred work during this call, it can still do the removed work once. A second call does nothing.
     ///
     /// - Parameter work: The work. The caller holds it, so that this call does not destroy it.
     package func removeDeferredWork(_ work: any DeferredWork) {

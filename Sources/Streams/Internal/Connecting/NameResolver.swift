@@ -4,7 +4,7 @@ internal import RunLoops
 /// Resolves host names on a few threads of its own, because the system's resolver blocks.
 ///
 /// A thread ends when no name is waiting to be resolved. If the name server does not answer, the name occupies a thread until the
-/// system gives up. Names beyond the number of threads wait in a queue.
+/// system gives up. While all threads are occupied, further names wait in a queue.
 ///
 /// > Thread safety: any thread.
 enum NameResolver {
@@ -14,13 +14,13 @@ enum NameResolver {
         let lookUp: LookUp
     }
 
-    /// At most four names are resolved at the same time.
+    /// The names that wait for a thread; at most four names are resolved at the same time.
     private static let queue = Guarded(ResolverQueue<Job>(mostThreads: 4))
 
     /// The maximum number of addresses that are tried for one name.
     private static let mostAddresses = 16
 
-    /// Resolves a host name on another thread, which then gives the answer to a look-up.
+    /// Resolves a host name on another thread, for a look-up that receives the answer.
     ///
     /// - Throws: `SystemError` if the system refuses a thread and no other thread can resolve the name.
     static func resolve(_ host: String, _ port: UInt16, for lookUp: LookUp) throws(SystemError) {
