@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The numbers that stand for source locations, modes and texts in events.
 ///
-/// A *place* is any of these. A place keeps its number until the process ends. Source locations are string literals, and modes are
-/// names of the program, so the table stays small. When the table is full, all further places have the number 0.
+/// A *place* is any of these. A place keeps its number until the process ends. Source locations are string literals, and the
+/// program itself names its modes, so the table stays small. When the table is full, all further places have the number 0.
 enum RecordedPlaces {
     /// A source location, or a text such as the name of a mode.
     enum Place: Hashable, Sendable {
