@@ -15,7 +15,7 @@ enum RecordedPlaces {
 
     private struct Table {
         var numbers: [Place: UInt32] = [:]
-        /// The places, by number.
+        /// The places; the index of a place is its number.
         ///
         /// The number 0 stands for all places that have no number of their own.
         var places: [Place] = [.text("an unknown place")]
@@ -38,7 +38,7 @@ enum RecordedPlaces {
         }
     }
 
-    /// The texts of all places, by number.
+    /// The texts of all places; the index of a text is the number of its place.
     static func texts() -> [String] { table.withLock { $0.places }.map(\.text) }
 }
 
