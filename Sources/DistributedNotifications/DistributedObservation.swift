@@ -15,7 +15,9 @@ public final class DistributedObservation: Sendable {
     public struct Counts: Hashable, Sendable {
         /// The number of notifications that were delivered to the observer.
         public var delivered = 0
-        /// The number of notifications that were dropped for lack of room or during a suspension; gaps report all of them.
+        /// The number of notifications that were dropped for lack of room or during a suspension.
+        ///
+        /// Each dropped notification is reported in a gap.
         public var dropped = 0
     }
 

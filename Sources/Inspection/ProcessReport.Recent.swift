@@ -7,13 +7,15 @@ extension ProcessReport {
     public struct Recent: Codable, Hashable, Sendable {
         /// The time that the recording covers, in nanoseconds.
         public var covered: Int64
-        /// The source locations at which the recorded handlers were made, those with the longest call first; at most 50 locations.
+        /// The source locations at which the recorded handlers were made.
+        ///
+        /// The location with the longest call comes first. There are at most 50 locations: those with the longest calls.
         public var handlers: [Place]
         /// The durations of the recorded calls of handlers, as a histogram.
         public var lengths: Histogram
         /// The times from the sending of a message to the call of its handler.
         public var waits: Histogram
-        /// The times from the date at which a timer was to fire to the call of its handler.
+        /// The delays of timers: for each call of a timer's handler, the time that has passed since the timer was due.
         public var latenesses: Histogram
         /// The number of notifications that were discarded because an observer had no room.
         public var drops: Int

@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// A post calls the observers one after the other, on the posting thread, and returns when the last one has returned. Observers are
 /// called in the order in which they were registered, including those that observe every name. An observer that is registered
-/// during a post is not called for that post. An observer that is removed during a post before its turn is not called either. An
-/// observer may post, register and remove; no lock is held while it is called. <doc:Delivery> has the details.
+/// during a post is not called for that post. If an observer is removed during a post, before its turn, it is not called either.
+/// An observer may post, register and remove; no lock is held while it is called. <doc:Delivery> has the details.
 ///
 /// ```swift
 /// let token = NotificationCenter.default.addObserver(forName: .didConnect) { note in log(note) }
@@ -22,13 +22,13 @@ public final class NotificationCenter: Sendable {
     /// Other centers are independent of it.
     public static let `default` = NotificationCenter()
 
-    /// The observations of a single name, keyed by that name.
+    /// The observations that apply to one name only, keyed by that name.
     let names: ObserverMap<Notification.Name>
-    /// The observations of every name.
+    /// The observations that apply to notifications of any name.
     let everyName: ObserverMap<EveryName>
     /// The observations of messages, keyed by the identity of the message type.
     let messages: ObserverMap<ObjectIdentifier>
-    /// The observations that belong to an observing object, keyed by that object's identity.
+    /// The observations of each observing object, keyed by the identity of the object.
     let objects = ForkSafe<[ObjectIdentifier: [ObjectObservation]]>([:])
 
     /// Makes a center without observers.
@@ -50,7 +50,7 @@ public final class NotificationCenter: Sendable {
     /// for room only if the ``NotificationRedirector/Capacity`` of one of these observers requires that.
     ///
     /// - Parameter notification: The notification.
-    /// - Complexity: O(*n*), where *n* is the number of observers of this name and of every name.
+    /// - Complexity: O(*n*), where *n* is the number of observers of this name, plus those that observe every name.
     ///
     /// > Thread safety: any thread. The observers are called on the calling thread, except those that are on a loop.
     public func post(_ notification: Notification) {

@@ -2,7 +2,7 @@ import Inspection
 import RunLoops
 import Streams
 
-/// Serves a web page with a process's recent events to browsers on this machine.
+/// A server of a web page that shows the recent events of a process to browsers on this machine.
 ///
 /// Each time that a browser loads the page, the server gets a new recording from the process. The page's address contains a random
 /// token, so that other users of the machine cannot load the page.

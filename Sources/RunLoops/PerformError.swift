@@ -21,16 +21,16 @@ public enum PerformError: Error, Hashable, Sendable {
 }
 
 extension PerformError {
-    /// ``timedOut(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``timedOut(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var timedOut: PerformError { .timedOut(.unknown) }
 
-    /// ``loopEnded(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``loopEnded(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var loopEnded: PerformError { .loopEnded(.unknown) }
 
-    /// ``wouldDeadlock(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``wouldDeadlock(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var wouldDeadlock: PerformError { .wouldDeadlock(.unknown) }
 
-    /// Returns this error, with the given origin if it has none.
+    /// Returns this error, with the given origin if its own origin is unknown.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PerformError {
         switch self {
         case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self

@@ -44,7 +44,7 @@ extension Port {
     /// If there is no room for all messages, other senders can send in between.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
+    ///   - messages: The messages. The collection is iterated once. Each message is either sent or returned in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, the port has ended or the task was
     ///   cancelled. All messages before the unsent messages were sent.
@@ -132,7 +132,7 @@ extension SendRight {
     /// This is the same as the awaiting `send(contentsOf:before:)` of ``Port``. The call holds the send right until it returns.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
+    ///   - messages: The messages. The collection is iterated once. Each message is either sent or returned in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, the port has ended or the task was
     ///   cancelled. All messages before the unsent messages were sent.

@@ -93,12 +93,12 @@ public final class Port<Message: Sendable>: Sendable {
         try core.post(message, before: deadline)
     }
 
-    /// Sends messages in order, several at a time if there is room, which is cheaper than one by one.
+    /// Sends messages in order, several at a time if there is room.
     ///
-    /// If the port is full, the call blocks like `send` of one message.
+    /// This is cheaper than a call of `send` for each message. If the port is full, the call blocks like `send` of one message.
     ///
     /// - Parameters:
-    ///   - messages: The messages. The collection is iterated once. Each of its messages is sent or is in the error.
+    ///   - messages: The messages. The collection is iterated once. Each message is either sent or returned in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, if the port has ended, or if the
     ///   wait for room would never end because the receiver's thread is this thread or waits for this thread. All messages before

@@ -9,13 +9,13 @@ public enum PortSetError: Error, Hashable, Sendable {
 }
 
 extension PortSetError {
-    /// ``timedOut(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``timedOut(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var timedOut: PortSetError { .timedOut(.unknown) }
 
-    /// ``noMembers(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``noMembers(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var noMembers: PortSetError { .noMembers(.unknown) }
 
-    /// Returns this error, with the given origin if it has none.
+    /// Returns this error, with the given origin if its own origin is unknown.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PortSetError {
         switch self {
         case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self

@@ -27,22 +27,22 @@ public enum RequestError: Error, Hashable, Sendable {
 }
 
 extension RequestError {
-    /// ``noReply(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``noReply(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var noReply: RequestError { .noReply(.unknown) }
 
-    /// ``invalid(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// An ``invalid(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var invalid: RequestError { .invalid(.unknown) }
 
-    /// ``timedOut(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``timedOut(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var timedOut: RequestError { .timedOut(.unknown) }
 
-    /// ``cancelled(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``cancelled(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var cancelled: RequestError { .cancelled(.unknown) }
 
-    /// ``wouldDeadlock(_:)`` without an origin, for comparisons and for code of yours that throws this error.
+    /// A ``wouldDeadlock(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var wouldDeadlock: RequestError { .wouldDeadlock(.unknown) }
 
-    /// Returns this error, with the given origin if it has none.
+    /// Returns this error, with the given origin if its own origin is unknown.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> RequestError {
         switch self {
         case .noReply(let known): known.isUnknown ? .noReply(origin()) : self

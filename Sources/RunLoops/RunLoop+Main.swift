@@ -43,15 +43,15 @@ extension RunLoop {
     ///
     /// For any other loop, this property is false.
     ///
-    /// > Thread safety: any thread; the value is for the calling code.
+    /// > Thread safety: any thread. The value describes the code that reads the property.
     public var isServicingMainQueue: Bool { isMain && MainQueue.isCurrent }
 
     // MARK: - The main thread
 
     /// Makes the main loop the current loop of the main thread, or ends the loop if the main thread was given away.
     ///
-    /// The first thread that asks for the main loop calls this once. If that is another thread, the main thread installs the loop
-    /// later, when it asks for its current loop.
+    /// The first thread that asks for the main loop calls this once. If that thread is not the main thread, the main thread
+    /// installs the loop later, when it asks for its current loop.
     func meetMainThread() {
         if !MainQueue.isOffered { RunLoopDiagnostics.report(RunLoop.notOffered) }
         if runloops_is_main_thread() {
@@ -72,8 +72,9 @@ extension RunLoop {
         while true { main.run(in: .default) }
     }
 
-    /// Reports that the main thread was given away, if the program has called `adoptMain` or if the main loop holds inputs or
-    /// blocks.
+    /// Reports that the main thread was given away.
+    ///
+    /// The report is made only if the program has called `adoptMain`, or if the main loop holds inputs or blocks.
     static func reportAbandoned(_ core: LoopCore) {
         if MainQueue.mainThreadWasKept {
             RunLoopDiagnostics.report(

@@ -11,8 +11,8 @@
 /// fills: it holds ``capacity`` lines. Further lines are dropped and counted in ``droppedCount``, and one line with the number of
 /// dropped lines takes their place.
 ///
-/// At exit, the program waits up to a second for the lines in the queue to be written. The message of a misuse that ends the
-/// program is not a report: it is written at once.
+/// At exit, the program waits up to a second for the lines in the queue to be written. If a misuse ends the program,
+/// its message is not a report, and is written at once.
 ///
 /// > Thread safety: any thread.
 public enum RunLoopDiagnostics: Sendable {
@@ -44,7 +44,7 @@ public enum RunLoopDiagnostics: Sendable {
 
     /// Sets a handler that gets the details of the reports, too.
     ///
-    /// The handler replaces ``handler``.
+    /// There is only one handler: this one replaces a handler that was set through ``handler``.
     package static func setHandler(_ handler: (@Sendable (DiagnosticReport) -> Void)?) {
         Fork.check("RunLoopDiagnostics.handler")
         DiagnosticQueue.process.handler = handler

@@ -35,7 +35,7 @@ public struct SystemError: Error, Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Returns this error, with the given origin if it has none.
+    /// Returns this error, with the given origin if its own origin is unknown.
     package func about(_ origin: @autoclosure () -> ErrorOrigin) -> SystemError {
         self.origin.isUnknown ? SystemError(call: call, code: code, origin: origin()) : self
     }

@@ -1,10 +1,10 @@
 package import RunLoops
 
-/// The connection of one center to the other centers, which carries posts and guarantees nothing about them.
+/// The connection of one center to the other centers.
 ///
-/// The center numbers and keeps posts, recognizes duplicates, and reports gaps, in the same way for every engine. An engine reports
-/// which posts it has accepted, which are settled (``EngineSink/acknowledged(accepted:settled:exempt:)``), and which it knows to
-/// be missing.
+/// The engine carries posts, and guarantees nothing about them. The center numbers and keeps posts, recognizes
+/// duplicates, and reports gaps, in the same way for every engine. An engine reports which posts it has accepted, which are settled
+/// (``EngineSink/acknowledged(accepted:settled:exempt:)``), and which it knows to be missing.
 ///
 /// A center makes its engine on the thread of its own loop. It calls the engine only there, and expects every call of the
 /// ``EngineSink`` there, too. So an engine needs no lock. No method blocks.
@@ -19,7 +19,7 @@ package protocol Engine: AnyObject {
     /// Begins to connect; from then on, the engine connects again whenever the connection ends.
     ///
     /// - Parameters:
-    ///   - start: The identity of the center as a poster.
+    ///   - start: The facts about the center that the engine needs.
     ///   - sink: The center, which the engine holds weakly.
     func start(_ start: EngineStart, _ sink: any EngineSink)
 
@@ -29,7 +29,9 @@ package protocol Engine: AnyObject {
     /// before it hands over more. If the result is ``Handed/away``, the center waits for the next connection.
     func publish(_ post: Post) -> Handed
 
-    /// Hands the engine ``Horizon`` values of this poster, which stay in order with the poster's posts.
+    /// Hands the engine ``Horizon`` values of this poster.
+    ///
+    /// These values and the poster's posts stay in the order in which they were handed over.
     ///
     /// - Parameter announcement: The horizons, at most two for each topic of the poster. The engine never refuses them.
     func announce(_ announcement: Announcement)
@@ -46,12 +48,12 @@ package protocol Engine: AnyObject {
 
     /// Asks about posters that the center knows from an earlier connection.
     ///
-    /// For each of these posters that the engine knows, the engine delivers ``EngineBatch/Item/present(_:)`` or
-    /// ``EngineBatch/Item/ended(_:only:)``. It reports the other ones when it learns of them. Once there is a subscription, the
-    /// engine reports every poster in this way, even if the center has not asked.
+    /// If the engine knows one of these posters, it delivers ``EngineBatch/Item/present(_:)`` or
+    /// ``EngineBatch/Item/ended(_:only:)`` for the poster. If not, it does so when it learns of the poster. Once there is a
+    /// subscription, the engine reports every poster in this way, even if the center has not asked about the poster.
     func locate(_ posters: [PosterID])
 
-    /// Tells the engine which batches the center has taken, and how many more posts it takes.
+    /// Tells the engine which batches the center has taken, and how many more posts the center takes.
     ///
     /// - Parameters:
     ///   - batch: The number of the newest batch that the center has taken; the center has taken all earlier batches, too.
@@ -98,7 +100,7 @@ package protocol EngineSink: AnyObject {
     /// - Parameters:
     ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
     ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. If it differs from the epoch
-    ///     of the last connection, the store is another one, which may lack everything that the last store had.
+    ///     of the last connection, the store is another one, possibly with nothing of what the last store contained.
     ///   - sharesClock: True if all centers of the engine read the same clock, so that an observer can tell which posts are older
     ///     than its subscription.
     func state(_ state: ConnectionState, epoch: Epoch?, sharesClock: Bool)
@@ -107,12 +109,15 @@ package protocol EngineSink: AnyObject {
     ///
     /// - Parameters:
     ///   - accepted: The number up to which the engine has all posts.
-    ///   - settled: The number up to which every matching connection has confirmed each post, or was given a gap.
-    ///   - exempt: The number up to which posts do not count towards the limits of the center. An engine that itself limits the
-    ///     accepted posts that the center keeps passes `accepted` here; any other engine passes `settled`.
+    ///   - settled: The number up to which all posts are settled: each matching connection has confirmed the post, or was given a
+    ///     gap.
+    ///   - exempt: The number up to which posts do not count towards the limits of the center. If the engine itself limits the
+    ///     center's accepted posts, it passes `accepted` here; otherwise it passes `settled`.
     func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64)
 
-    /// Reports that the engine takes posts again after it has refused one with ``Handed/full``.
+    /// Reports that the engine takes posts again.
+    ///
+    /// The engine calls this after it has refused a post with ``Handed/full``.
     func room()
 
     /// Delivers the events of a batch, in order.

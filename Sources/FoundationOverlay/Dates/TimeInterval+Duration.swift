@@ -4,7 +4,7 @@ internal import RunLoops
 extension Duration {
     /// Makes a duration from an interval in seconds, rounded to whole nanoseconds.
     ///
-    /// An interval of more than some 292 years is shortened to that, the longest time that a loop can wait.
+    /// The longest time that a loop can wait is some 292 years. A longer interval is shortened to this time.
     ///
     /// - Parameters:
     ///   - interval: The interval.

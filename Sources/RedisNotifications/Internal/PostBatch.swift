@@ -1,8 +1,8 @@
 internal import DistributedNotifications
 
-/// Posts of one poster that the server adds to the stream in one step, as one entry.
+/// A batch of one poster's posts, which the server adds to the stream in one step, as one entry.
 ///
-/// A pure value. A center makes a batch of the posts that it hands over in the same pass of its loop.
+/// A pure value. A batch contains posts that a center hands over in the same pass of its loop.
 struct PostBatch {
     /// The limits of a batch.
     ///

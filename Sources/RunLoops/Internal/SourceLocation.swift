@@ -28,7 +28,9 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
 
     package var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
 
-    /// The address of the first byte of the file's name; 0 if the name is a single character, which has no address.
+    /// The address of the first byte of the file's name, or 0 if the name has no address.
+    ///
+    /// A `StaticString` of a single character can lack an address.
     var address: UInt {
         // Safe: the address is only stored.
         fileID.hasPointerRepresentation ? unsafe UInt(bitPattern: fileID.utf8Start) : 0

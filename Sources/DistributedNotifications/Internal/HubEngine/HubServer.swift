@@ -14,12 +14,14 @@ final class HubServer {
         var held: (id: UInt32, bytes: [UInt8])?
     }
 
-    /// The time between two checks for processes that confirm no posts.
+    /// The interval at which the hub looks for processes that confirm no posts.
     ///
     /// Posters wait for such a process for at most two of these intervals.
     private static let checkInterval = Duration.milliseconds(500)
 
-    /// The maximum time for which the acknowledgement of a post is delayed until other connections confirm the post.
+    /// The maximum delay of the acknowledgement of a post.
+    ///
+    /// The hub delays the acknowledgement until other connections have confirmed the post, or this time has passed.
     private static let longestPatience = Duration.milliseconds(1)
 
     /// The maximum number of posters that are neither connected nor known to have ended.
@@ -29,7 +31,7 @@ final class HubServer {
     let loop: RunLoop
     var hub: Hub
     var clients: [UInt64: Client] = [:]
-    /// The posters whose connections have ended, and whose processes have not ended as far as the hub knows.
+    /// The posters whose connections have ended, although, as far as the hub knows, their processes still run.
     var away: [PosterID: Away] = [:]
     /// The posters in `away`; the one that has been away longest is the first.
     var awayOrder: [PosterID] = []
@@ -195,7 +197,7 @@ final class HubServer {
         }
     }
 
-    /// Starts the timer that ends the delay of acknowledgements, unless it runs already or none is delayed.
+    /// Starts the timer that ends the delay of acknowledgements, if acknowledgements are delayed and the timer does not run yet.
     private func acknowledgeSoon() {
         if patience != nil || !hub.hasPatient { return }
         let timer = Timer(timeInterval: HubServer.longestPatience, repeats: false) { [unowned self] _ in
@@ -207,7 +209,9 @@ final class HubServer {
         loop.add(timer, forMode: .common)
     }
 
-    /// Starts the timer that ends the posters' wait for a process that confirms nothing, for example because it was stopped.
+    /// Starts the timer that looks for processes that confirm no posts, unless the timer runs already.
+    ///
+    /// The timer ends the posters' wait for such a process. A process can be in this state because it was stopped, for example.
     private func awaitConfirmations() {
         if check != nil { return }
         let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in
@@ -234,7 +238,7 @@ final class HubServer {
         }
     }
 
-    /// Sends the messages that wait for a connection until the connection has no room.
+    /// Sends a connection its waiting messages, as long as the connection has room for them.
     private func flush(_ connection: UInt64) {
         guard let client = clients[connection] else { return }
         if let held = client.held {

@@ -34,7 +34,9 @@ package struct MetricFamily: Sendable {
 }
 
 extension MetricFamily {
-    /// For each distinct list of labels, the sum of its samples' values, in the order in which the lists first occur.
+    /// For each distinct list of labels, the sum of the values of the samples with these labels.
+    ///
+    /// The lists are in the order in which they first occur among the samples.
     package var sums: [(labels: [Label], value: Int64)] {
         var sums: [[Label]: Int64] = [:]
         var order: [[Label]] = []

@@ -1,6 +1,8 @@
 internal import Glibc
 
-/// The device and the inode number of a file, by which a later check finds whether a path still leads to the same file.
+/// The device and the inode number of a file, which identify the file.
+///
+/// A later check can compare them, to find out if a path still leads to the same file.
 struct FileIdentity: Equatable {
     private let device: dev_t
     private let number: ino_t
@@ -30,7 +32,7 @@ struct FileIdentity: Equatable {
         self.init(status)
     }
 
-    /// True if an open file is still the file that has a given name in a directory.
+    /// True if a name in a directory still leads to the given open file.
     static func isInPlace(_ opened: CInt, _ file: [UInt8], _ directory: CInt) -> Bool {
         guard let own = FileIdentity(of: opened) else { return false }
         return FileIdentity(of: file, in: directory) == own

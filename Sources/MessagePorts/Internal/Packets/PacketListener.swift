@@ -11,8 +11,8 @@ struct PacketListener: ~Copyable, Sendable {
 
     /// True if a new connection accepts no descriptors until ``PacketSocket/allowDescriptors()`` is called.
     ///
-    /// Until then, the kernel makes the client's attempts to send a descriptor fail. So a connection that is refused holds no
-    /// descriptors, and closing it takes no time. Linux 6.16 and later can refuse descriptors.
+    /// Until then, each attempt of the client to send a descriptor fails. So a connection that is refused holds no descriptors, and
+    /// closing it takes no time. Linux 6.16 and later can refuse descriptors.
     let blocksDescriptors: Bool
 
     /// Makes a socket that listens at an address.
@@ -22,7 +22,7 @@ struct PacketListener: ~Copyable, Sendable {
     ///   - waiting: The number of connections that can wait to be accepted. The default is the largest number that the system
     ///     allows: waiting connections cost this process nothing.
     ///   - blocksDescriptors: True if the kernel is asked to block descriptors. A test passes false to simulate an older kernel.
-    /// - Throws: The kernel's refusal, `EADDRINUSE` if the address is taken.
+    /// - Throws: `SystemError` if the kernel refuses; the code is `EADDRINUSE` if the address is taken.
     init(
         _ address: Address, waiting: CInt = .max, blocksDescriptors: Bool = true
     ) throws(SystemError) {
@@ -125,8 +125,8 @@ extension PacketSocket {
     ///
     /// - Parameters:
     ///   - address: The listener's address.
-    ///   - deadline: The time to give up if too many connections wait at the listener, or nil for never.
-    /// - Throws: The kernel's refusal, `EAGAIN` if the deadline passes.
+    ///   - deadline: The time at which the call gives up if too many connections wait at the listener; nil for never.
+    /// - Throws: `SystemError` if the kernel refuses; the code is `EAGAIN` if the deadline passes.
     init(_ address: PacketListener.Address, before deadline: ContinuousClock.Instant?) throws(SystemError) {
         // A socket of this family cannot be polled until it is connected. `connect` itself waits, so the socket has to be a
         // blocking one if there is time to wait.

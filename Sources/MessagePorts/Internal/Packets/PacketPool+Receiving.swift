@@ -26,10 +26,10 @@ extension PacketPool {
     ///
     /// - Parameters:
     ///   - socket: The socket. Only one thread at a time receives from it.
-    ///   - allowance: The number of descriptors that the packet may carry at present. A packet with more waits in the kernel.
-    ///   - limit: The number of descriptors that a packet may ever carry. A packet with more breaks the rules.
+    ///   - allowance: The number of descriptors that the packet may carry at present. If it carries more, it stays in the kernel.
+    ///   - limit: The number of descriptors that a packet may ever carry. If it carries more, it breaks the rules.
     ///   - waits: True if the call blocks until there is a packet: ``PacketSocket/receive(into:_:waits:)``.
-    /// - Returns: The result. Only a well-formed packet leaves the pool.
+    /// - Returns: The result. Unless it is a well-formed packet, the memory for the packet is back in the pool.
     func receive(
         from socket: borrowing PacketSocket, _ allowance: DescriptorQuota.Allowance, limit: Int,
         waits: Bool = false

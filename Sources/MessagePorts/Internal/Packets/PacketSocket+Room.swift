@@ -4,8 +4,8 @@ extension PacketSocket {
     /// Enlarges the socket's send buffer if it is too small for a packet with a body of this length.
     ///
     /// The buffer grows as far as the system allows. By default, it has room for many small packets, and the default is kept until
-    /// a packet needs more. The limits that the other end states do not enlarge the buffer. Otherwise the other end would choose
-    /// how much of the kernel's memory this process uses.
+    /// a packet needs more. Limits that the other end states have no effect on the buffer. Otherwise the other end would
+    /// choose how much of the kernel's memory this process uses.
     borrowing func ensureRoom(forBodiesOf length: Int) throws(SystemError) {
         let packet = Frame.headLength + length
         if try mostBytes < packet { try makeRoom(forPacketsOf: packet) }

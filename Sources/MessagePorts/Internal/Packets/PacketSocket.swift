@@ -16,15 +16,17 @@ struct PacketSocket: ~Copyable, Sendable {
     /// The descriptor that a loop watches.
     let descriptor: CInt
 
-    /// True if packets that wait to be read can carry descriptors.
+    /// True if unread packets in the socket's queue can carry descriptors.
     ///
-    /// Closing the socket also closes these descriptors. The other end has chosen them, so that can take time.
+    /// Closing the socket also closes these descriptors. That can take time, because the other end has chosen the descriptors.
     private let mayHoldDescriptors: Atomic<Bool>
 
     /// The quota for the descriptors that the other end sends, or nil until the other end is known.
     var quota: DescriptorQuota?
 
-    /// Takes over a connected socket, which is non-blocking unless this end made the connection.
+    /// Takes over a connected socket.
+    ///
+    /// If this end made the connection, the socket is a blocking one; otherwise it is non-blocking.
     ///
     /// - Parameters:
     ///   - socket: The socket.
@@ -52,8 +54,8 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// Allows descriptors in the packets that arrive after this call.
     ///
-    /// Before this call, the kernel rejects packets with descriptors on a connection that a ``PacketListener`` has accepted, if the
-    /// kernel is able to.
+    /// If the kernel can block descriptors, it blocks them on each connection that a ``PacketListener`` accepts. Until this call,
+    /// it then rejects packets that carry descriptors.
     borrowing func allowDescriptors() {
         mayHoldDescriptors.store(true, ordering: .relaxed)
         _ = runloops_allow_descriptors(descriptor, true)
@@ -88,7 +90,7 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// The largest number of bytes of one packet that this socket can send.
     ///
-    /// The send buffer limits this number: the kernel charges packets that were not received yet to their sender.
+    /// The send buffer limits this number. Until a packet is received, the kernel charges it to the send buffer.
     var mostBytes: Int {
         get throws(SystemError) {
             let socket = descriptor
@@ -136,7 +138,7 @@ struct PacketSocket: ~Copyable, Sendable {
     /// Each wait also ends when the other end is closed.
     enum Direction {
         case read, write
-        /// Only the close of the other end.
+        /// The other end is closed; no packet ends this wait.
         case end
 
         fileprivate var shim: runloops_awaited {

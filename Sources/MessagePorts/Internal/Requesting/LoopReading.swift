@@ -172,7 +172,7 @@ final class LoopReading: Sendable {
     /// Records that the alarm has fired, so that the pause is over.
     func alarmFired() { room.withLock { _ in unsafe alarm?.hasFired() } }
 
-    /// Resets the pause between two attempts to send to its shortest length, because a packet was sent.
+    /// Makes the next pause before an attempt to send as short as possible, because a packet was sent.
     func hasSent() { room.withLock { $0.backoff.reset() } }
 
     private func change(_ descriptor: CInt, _ interest: EpollSet.Interest) {

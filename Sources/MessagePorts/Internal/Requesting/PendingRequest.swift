@@ -7,8 +7,8 @@ internal import Synchronization
 /// until it is decided. The code that removes the request from the table decides it.
 ///
 /// `@unchecked Sendable`: its variables are guarded by the lock of its connection's state, with two exceptions. The outcome may be
-/// read without the lock once ``isDecided`` is true, because the outcome does not change again. The number changes only while the
-/// thread or task that made the request sends it. That thread or task may read the number without the lock.
+/// read without the lock once ``isDecided`` is true, because the outcome does not change again. The number changes only when
+/// the request is sent, by the thread or task that made the request. That thread or task may read the number without the lock.
 final class PendingRequest: @unchecked Sendable {
     /// The result of the request, for the thread or task that waits for it.
     enum Outcome: Sendable {
@@ -22,8 +22,9 @@ final class PendingRequest: @unchecked Sendable {
         case noWaiter
         /// A thread that waits at a gate, or that was woken and has not chosen its next step yet.
         case thread(ThreadGate)
-        /// A task that this closure resumes. The task's continuation is not stored here, because its size is known only when the
-        /// program runs.
+        /// A task, which this closure resumes.
+        ///
+        /// The task's continuation is not stored here, because the size of a continuation is known only when the program runs.
         case task(@Sendable () -> Void)
 
         func wake() {

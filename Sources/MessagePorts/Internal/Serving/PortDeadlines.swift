@@ -2,14 +2,19 @@ internal import RunLoops
 
 /// The moments at which a port has to act, and one alarm for all of them.
 ///
-/// The port acts when a peer is late with its first packet, and when it is time to accept connections again, to try again to send a
-/// backlog, or to read a connection that was held back because of descriptors. The port's ``EpollSet`` watches the alarm.
+/// There are four kinds of such moments:
+/// - A peer is late with its first packet.
+/// - After a pause, the port accepts connections again.
+/// - After a pause, the port tries again to send a backlog.
+/// - After a pause, the port reads a connection that was held back because of descriptors.
+///
+/// The port's ``EpollSet`` watches the alarm.
 ///
 /// Not thread-safe: guarded by ``MessagePortCore/claim``. This object stays with the port when the port changes its loop.
 final class PortDeadlines {
     private var alarm: Alarm
     private var greetings = GreetingQueue()
-    /// The connections whose backlog was not sent completely because the kernel was out of resources.
+    /// The connections whose backlog could not be sent completely, because the kernel was out of resources.
     private var resends = RetryQueue(.resending)
     /// The connections that are not read, because their next packet carries more descriptors than the port may receive now.
     private var heldBack = RetryQueue(.holdingBack)
@@ -47,7 +52,9 @@ final class PortDeadlines {
     /// Cancels the deadline for the first packet of a connection.
     func cancelGreeting(of connection: UInt64) { greetings.remove(connection) }
 
-    /// Removes and returns the next connection whose deadline for the first packet has passed, even if that packet has arrived.
+    /// Removes and returns the next connection whose deadline for the first packet has passed.
+    ///
+    /// The connection is returned even if its first packet has arrived.
     func takeLateGreeting(now: Moment) -> UInt64? { greetings.takeLate(now: now) }
 
     var nextGreetingDeadline: Moment? { greetings.nextDeadline }
@@ -62,7 +69,9 @@ final class PortDeadlines {
         if pausing { pauseListening() }
     }
 
-    /// Sets the moment to watch the listener again, with a longer pause each time.
+    /// Sets the moment at which the port watches the listener again.
+    ///
+    /// Each pause is longer than the one before, up to a limit, until ``resetAcceptBackoff()`` is called.
     func pauseListening() {
         let end = Moment.now().advanced(by: acceptBackoff.begin().nanosecondsRoundedUp)
         listenAgain = end
@@ -75,8 +84,9 @@ final class PortDeadlines {
         listenAgain = nil
     }
 
-    /// Resets the pause in accepting to its shortest length, because a connection was accepted, or has ended and released its
-    /// descriptor.
+    /// Makes the next pause in accepting connections as short as possible.
+    ///
+    /// The reason is that a connection was accepted, or that a connection has ended and has released its descriptor.
     func resetAcceptBackoff() { acceptBackoff.reset() }
 
     // MARK: - Retries
@@ -84,7 +94,7 @@ final class PortDeadlines {
     /// Schedules another attempt to send the backlog of a connection.
     func resendReplies(of connection: UInt64, now: Moment) { arm(resends.append(connection, now: now)) }
 
-    /// Resets the pause between attempts to send a backlog to its shortest length, because a packet was sent.
+    /// Makes the next pause before an attempt to send a backlog as short as possible, because a packet was sent.
     func replyWasSent() { resends.hasSucceeded() }
 
     /// Removes and returns the connections whose backlog is due for another attempt.
@@ -93,7 +103,7 @@ final class PortDeadlines {
     /// Schedules the next read of a connection that is held back.
     func holdBack(_ connection: UInt64, now: Moment) { arm(heldBack.append(connection, now: now)) }
 
-    /// Resets the pause before the next read of a held-back connection to its shortest length, because descriptors were received.
+    /// Makes the next pause before a held-back connection is read as short as possible, because descriptors were received.
     func descriptorsWereReceived() { heldBack.hasSucceeded() }
 
     /// Removes and returns the connections that are to be read again now.

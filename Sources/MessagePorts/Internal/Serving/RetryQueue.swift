@@ -31,6 +31,6 @@ struct RetryQueue: Sendable {
         return waiting
     }
 
-    /// Records that an attempt has succeeded, which resets the next pause to its shortest length.
+    /// Records that an attempt has succeeded, and makes the next pause as short as possible.
     mutating func hasSucceeded() { backoff.reset() }
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Functions that read the records of all threads.
 ///
-/// The removal of an observation and the writers of an ``ObserverMap`` use them.
+/// They are called when an observation is removed, and by the writers of an ``ObserverMap``.
 extension CallRecord {
     /// True if any thread is calling the handler of an observation.
     ///

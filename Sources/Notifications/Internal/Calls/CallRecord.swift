@@ -42,9 +42,9 @@ struct CallRecord {
 
         /// The number of slots in use; only the record's thread reads and writes it.
         var depth = 0
-        /// The full record that the thread used before this one; only the record's thread reads and writes it.
+        /// The full record that the thread used before this one; only the record's thread accesses this property.
         var outer: CallRecord?
-        /// The record that was made before this one, next in the list of all records; never changed.
+        /// The record that was made before this one, which is the next in the list of all records; never changed.
         let older: CallRecord?
 
         init(older: CallRecord?) { self.older = older }
@@ -54,7 +54,9 @@ struct CallRecord {
 
     // MARK: - The calling thread's record
 
-    /// The calling thread's record, taken or made if the thread has none.
+    /// The calling thread's record.
+    ///
+    /// If the thread has no record, it takes a free one, or makes one if none is free.
     @inline(__always)
     static var current: CallRecord { ofThisThread ?? take(outer: nil) }
 

@@ -1,4 +1,4 @@
-/// The rule that decides which notifications match under a mask.
+/// The rule that decides which notifications match each other, if only the properties that the mask selects are compared.
 extension NotificationQueue.NotificationCoalescing {
     /// The index of the mask: 0 if it compares the name, 1 for the sender, 2 for both; nil for an empty mask.
     var index: Int? { rawValue & 3 == 0 ? nil : Int(rawValue & 3) - 1 }

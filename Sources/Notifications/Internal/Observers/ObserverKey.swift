@@ -19,7 +19,7 @@ extension ObjectIdentifier: ObserverKey {
 
 extension Notification.Name: ObserverKey {}
 
-/// The only key in the map that holds the observations of every name.
+/// The only key in the map of those observations that apply to notifications of any name.
 struct EveryName: ObserverKey {
     var shardHash: Int { 0 }
 }

@@ -64,15 +64,18 @@ final class CoalescingQueue {
         }
     }
 
-    /// Discards all waiting notifications that match a notification under a mask.
+    /// Discards all waiting notifications that match a given notification.
+    ///
+    /// The mask selects what is compared: the name, the sender, or both.
     func remove(matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing) {
         let removed = takeAll(matching: notification, mask)
         withExtendedLifetime(removed) {}
     }
 
-    /// Removes all waiting notifications that match a notification under a mask, and returns them.
+    /// Removes and returns all waiting notifications that match a given notification.
     ///
-    /// The caller must release them as its last step, because their destruction can use the queue.
+    /// The mask selects what is compared: the name, the sender, or both. The caller must release the removed notifications as its
+    /// last step, because their destruction can use the queue.
     private func takeAll(
         matching notification: Notification, _ mask: NotificationQueue.NotificationCoalescing
     ) -> [Notification?] {
@@ -84,7 +87,9 @@ final class CoalescingQueue {
     }
 }
 
-/// The storage of a queue's waiting notifications, which the queue's two lines share.
+/// The storage for the waiting notifications of a queue.
+///
+/// Both of the queue's ``PostingLine`` objects use this storage.
 final class QueueContents {
     let waiting = ExclusivityUnchecked(WaitingNotifications())
 }

@@ -65,7 +65,7 @@ extension RedirectedObserver {
         }
     }
 
-    /// Sends the loop the delivery with this number, for a notification that the queue has accepted.
+    /// Sends the loop the delivery with this number, after the queue has accepted a notification.
     func send(_ number: Int) {
         unsafe lane.sendAnnounced(NumberedDelivery(number, to: self), to: redirector.runLoop) {
             unsafe NumberedDelivery.end(at: $0, hasArrived: $1)

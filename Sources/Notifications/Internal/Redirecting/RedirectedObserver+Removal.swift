@@ -35,7 +35,8 @@ extension RedirectedObserver {
 
     /// Keeps this observer alive until all deliveries that were sent to it have arrived or were discarded.
     ///
-    /// This is called when the last post to this observer has returned. So the block that is sent here comes after all deliveries.
+    /// This is called when the last post to this observer has returned, so all deliveries were sent before. If the capacity is
+    /// unlimited, the method sends the loop a block that holds the observer. The block arrives after all deliveries.
     func outliveDeliveries() {
         // In a forked child no delivery arrives.
         if Fork.isChild { return }
@@ -56,13 +57,17 @@ extension RedirectedObserver {
         finish(notification, wasDiscarded: true)
     }
 
-    /// Counts a notification as undelivered, and ends its poster's wait for the delivery if the poster still waits.
+    /// Counts a notification as undelivered, and ends its poster's wait for this observer.
+    ///
+    /// If the poster no longer waits for the delivery, the notification is only counted.
     func wasDiscarded(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         countUndelivered()
         if queue.withLock({ $0.removeAwaited(id) }) { finish(notification, wasDiscarded: true) }
     }
 
-    /// Counts as undelivered each notification that a discarded delivery with this number would have delivered.
+    /// Counts notifications as undelivered, because the delivery with this number was discarded.
+    ///
+    /// These are the notifications that the delivery would have passed to the handler.
     func wasDiscarded(upTo number: Int) {
         while let next = next(upTo: number) { wasDiscarded(next.notification) }
     }

@@ -57,7 +57,7 @@ final class RedirectedObserver: DeliveryTarget {
     /// The number of posters that wait for room at this observer.
     var waitingPosterCount: Int { queue.withLock { $0.waitingPosterCount } }
 
-    /// Ends the wait of a notification's poster for this observer, if the poster waits.
+    /// Ends the poster's wait for this observer, if the poster of the notification waits for its observers.
     @inline(__always)
     func finish(_ notification: Notification, wasDiscarded: Bool = false) {
         notification.pendingDeliveries?.end(on: redirector.runLoop, wasDiscarded: wasDiscarded)

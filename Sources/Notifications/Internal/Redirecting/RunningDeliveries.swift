@@ -1,13 +1,15 @@
 internal import RunLoops
 
-/// The deliveries that a loop's thread is making at the moment, and that posters wait for.
+/// The deliveries that are under way on a loop's thread and have a waiting poster.
 ///
 /// If a handler ends the thread, its delivery never returns. In that case the poster's wait throws an error, which says that
 /// the loop has ended.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RunningDeliveries {
-    /// For each delivery on the thread's stack whose poster waits, outermost first, the unfinished deliveries of that poster.
+    /// The unfinished deliveries of the waiting posters: one element for each delivery that is under way.
+    ///
+    /// The outermost delivery on the thread's stack is the first.
     private var running: [PendingDeliveries] = []
 
     /// Returns the running deliveries of the calling thread's loop.

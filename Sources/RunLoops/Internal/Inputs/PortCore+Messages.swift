@@ -59,7 +59,9 @@ extension PortCore {
         }
     }
 
-    /// Returns the messages of unsent nodes, which are linked newest to oldest, and releases the nodes.
+    /// Returns the messages of nodes that were not sent, oldest first, and releases the nodes.
+    ///
+    /// The nodes are linked from the newest to the oldest.
     @usableFromInline
     static func takeBack<Message>(_ newest: Node?) -> [Message] {
         var nodes: [Node] = []

@@ -13,10 +13,12 @@ extension PortCore {
         return PortSetServers.isServedHere(receiver.claim.holderID)
     }
 
-    /// The receiver that a waiting sender waits for now: the thread that serves the port's set, or the port's loop.
+    /// The receiver on which waiting senders depend at present: the thread that serves the port's set, or the port's loop.
     var waitTarget: WaitTarget { PortSetServers.waitTarget(of: receiver.claim.holderID) }
 
-    /// The outcome of a sender's first try to queue its messages, which it makes under the lock of the wait queue.
+    /// The outcome of a sender's first attempt to queue its messages.
+    ///
+    /// The sender makes this attempt under the lock of the wait queue.
     private enum Finding {
         case sent
         case refused(Refusal)
@@ -65,7 +67,7 @@ extension PortCore {
         }
     }
 
-    /// Tries once to queue messages, after the messages of all senders that already wait; does not block if there is no room.
+    /// Tries once, without blocking, to queue messages behind those of all waiting senders.
     ///
     /// - Returns: Nil if the messages were queued; otherwise the reason for the refusal. In that case the caller still owns the
     ///   nodes.
@@ -73,7 +75,7 @@ extension PortCore {
         waitForRoom(chain, Moment(.distantPast))
     }
 
-    /// Returns a description of a sender's wait for the receiver, from which deadlocks are detected.
+    /// Describes a sender's wait for the receiver, for the detection of deadlocks.
     ///
     /// The wait lasts as long as the sender is in the wait queue.
     private func threadWait(of sender: WaitingSenders.Sender) -> ThreadWait {

@@ -17,7 +17,7 @@ final class PortCore: Sendable {
 
     /// The bell of a signal port, which merges all signals that wait into one.
     ///
-    /// The mailbox of a signal port carries only notices that no send right is left.
+    /// The mailbox of a signal port contains no messages, only notices, which report that the last send right was released.
     let bell = Doorbell()
     /// True if the port carries signals instead of messages.
     let isSignalPort: Bool

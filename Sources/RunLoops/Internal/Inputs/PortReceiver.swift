@@ -12,7 +12,7 @@ struct PortReceiver: ~Copyable, Sendable {
     let claim = Claim()
 
     struct State {
-        /// The nodes from the mailbox that still hold a message to hand out, oldest first.
+        /// The nodes that were taken out of the mailbox and still contain a message to hand out, oldest first.
         var backlog = NodeList()
         /// The port as an input of its loop; nil while the port is in no loop.
         var input: PortInput?

@@ -22,7 +22,7 @@ final class PortSetCore: Sendable {
     /// The identifier of the thread that last received from the set; 0 if no thread has received from it.
     private let server = Atomic<UInt>(0)
 
-    /// The state guarded by the lock of `line`, which also guards `isReady` and `isDetached` of the members.
+    /// The state that the lock of `line` guards, together with `isReady` and `isDetached` of the members.
     private struct Line: @unchecked Sendable {
         var members: [ObjectIdentifier: Member] = [:]
         /// The members that have messages or have ended, in the order in which they are served.
@@ -132,9 +132,9 @@ final class PortSetCore: Sendable {
     /// The result of waiting for a message.
     enum Reception {
         case message(Member, Member.Taken)
-        /// A member has ended that was added with an element to return at its end.
+        /// A member has ended, and has left the set.
         ///
-        /// The member has left the set.
+        /// This reports only members that were added with an element to return at their end.
         case end(Member)
     }
 

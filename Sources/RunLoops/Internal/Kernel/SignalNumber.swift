@@ -19,7 +19,7 @@ struct SignalNumber: CustomStringConvertible {
         }
     }
 
-    /// The names of the standard signals of Linux on x86 and ARM, by number from 1 on.
+    /// The names of the standard signals of Linux on x86 and ARM, in the order of their numbers, which begin with 1.
     private static let names = [
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE",
         "ALRM",

@@ -1,9 +1,9 @@
 // The flight recorder's record of sent messages.
 
 extension Mailbox {
-    /// The minimum time, in microseconds, between two messages of one thread that are stamped with the time.
+    /// The minimum time between two stamps of one thread, in microseconds.
     ///
-    /// It limits the cost of stamps.
+    /// This minimum limits the cost of stamps.
     private static let stampInterval: UInt64 = 10
 
     /// Records, for the flight recorder, that messages are about to be sent, and stamps the oldest of them with the time.
@@ -14,8 +14,8 @@ extension Mailbox {
     /// receiver. Second, the mailbox is empty, so the receiver takes this message first when it next takes its mail. Third, the
     /// number of messages that were sent before this one is a multiple of 256.
     ///
-    /// Each try reads the clock, and sets no stamp within ``stampInterval`` of the thread's last stamp. A busy sender sends some
-    /// 400 messages in that time, so most of any further tries would read the clock for nothing.
+    /// Each try reads the clock. If the thread's last stamp is less than ``stampInterval`` old, the try sets no stamp. A busy
+    /// sender sends some 400 messages in that time, so most additional tries would read the clock for nothing.
     ///
     /// - Parameters:
     ///   - chain: The messages that are about to be sent.

@@ -1,8 +1,9 @@
 /// Standalone nodes, which a port uses for the messages and notices that it queues beyond its limit.
 ///
 /// A standalone node has its own memory, instead of a place in a slab. The mailbox does not count such nodes, so they take no room.
-/// They have a mark that no node of a slab has. So a node of a slab can keep its initial mark, and the sender of a single message
-/// need not write a mark.
+///
+/// The *mark* of a node tells its kind. The marks of standalone nodes differ from those of nodes in a slab. So a node of a slab can
+/// keep its initial mark, and the sender of a single message need not write a mark.
 extension Node {
     /// The kind of a node in a port's queue.
     enum Mark: UInt8 {
@@ -14,13 +15,13 @@ extension Node {
         case pack
         /// A message that was queued beyond the port's limit.
         case beyondLimit
-        /// No message: a notice, which reports that the last send right was released.
+        /// A notice, instead of a message: the last send right was released.
         case noSenders
     }
 
     static let markOffset = 9
 
-    /// Makes a node with a mark; ``freeStandalone()`` frees it.
+    /// Makes a standalone node that has the given mark; ``freeStandalone()`` frees the node.
     static func makeStandalone(_ mark: Mark) -> Node {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: stride, alignment: stride)
         precondition(unsafe Mailbox.Word.canHold(memory), "a mailbox holds addresses of 48 bits")

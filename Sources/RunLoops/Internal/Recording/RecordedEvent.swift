@@ -48,9 +48,10 @@ struct RecordedEvent: Hashable, Sendable {
         rest = third
     }
 
-    /// Returns the event of a slice that ends now.
+    /// Returns the event of a slice that ends at a given time.
     ///
-    /// This value describes the slice as it began: its `end` is the time at which the slice began, and its duration is 0.
+    /// Until then, the slice is described by the event on which this is called. The `end` of that event is the time at which the
+    /// slice began, and its duration is 0.
     ///
     /// - Parameters:
     ///   - ticks: The time at which the slice ends.

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The numbers that stand for source locations, modes and texts in events.
 ///
-/// A *place* is any of these. A place keeps its number until the process ends. Source locations are string literals, and modes are
-/// names of the program, so the table stays small. When the table is full, all further places have the number 0.
+/// A *place* is any of these. A place keeps its number until the process ends. Source locations are string literals, and the
+/// program itself names its modes, so the table stays small. When the table is full, all further places have the number 0.
 enum RecordedPlaces {
     /// A source location, or a text such as the name of a mode.
     enum Place: Hashable, Sendable {
@@ -15,7 +15,7 @@ enum RecordedPlaces {
 
     private struct Table {
         var numbers: [Place: UInt32] = [:]
-        /// The places, by number.
+        /// The places; the index of a place is its number.
         ///
         /// The number 0 stands for all places that have no number of their own.
         var places: [Place] = [.text("an unknown place")]
@@ -38,7 +38,7 @@ enum RecordedPlaces {
         }
     }
 
-    /// The texts of all places, by number.
+    /// The texts of all places; the index of a text is the number of its place.
     static func texts() -> [String] { table.withLock { $0.places }.map(\.text) }
 }
 

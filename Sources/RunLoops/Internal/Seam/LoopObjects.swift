@@ -5,21 +5,21 @@
 ///
 /// `@unchecked Sendable`: only the loop's own thread touches `companions`.
 final class LoopObjects: @unchecked Sendable {
-    /// The objects of other modules that only the loop's thread uses, by their keys.
+    /// Objects of other modules, by their keys; only the loop's thread uses these objects.
     private var companions: [ObjectIdentifier: AnyObject] = [:]
 
-    /// Weak references to the objects of other modules that all threads share, by their keys.
+    /// Weak references to objects of other modules, by their keys; all threads share these objects.
     private let sharedObjects = Guarded<[ObjectIdentifier: WeakReference]>([:])
 
     /// The objects that exist until the loop has ended; nil from then on.
     private let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
 
-    /// The questions of inspectors for the loop's details that the loop has not answered yet.
+    /// The unanswered questions of inspectors about the loop's details.
     let questions = Guarded<[@Sendable (LoopDetails?) -> Void]>([])
 
-    /// Returns the object of the loop's thread for a key, and makes the object if there is none.
+    /// Returns the companion for a key, and makes the companion if there is none.
     ///
-    /// Only the loop's thread may call this.
+    /// A companion is an object that only the loop's thread uses. Only that thread may call this.
     func companion<Companion: AnyObject>(
         _ key: ObjectIdentifier, isKept: Bool, _ make: () -> Companion
     ) -> Companion {
@@ -60,7 +60,7 @@ final class LoopObjects: @unchecked Sendable {
 
     /// Keeps an object until ``end()`` is called.
     ///
-    /// After that, the call does nothing.
+    /// After a call of ``end()``, this method does nothing.
     func keepToTheEnd(_ object: any AnyObject & Sendable) { keptToTheEnd.withLock { $0?.append(object) } }
 
     /// Releases the kept objects, because the loop has ended and has released all other objects.

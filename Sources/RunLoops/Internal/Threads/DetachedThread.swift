@@ -58,7 +58,7 @@ package enum DetachedThread {
         return body()
     }
 
-    /// Returns the longest prefix of a name that the system accepts: at most 15 bytes, in whole characters.
+    /// Shortens a name to the length that the system accepts: at most 15 bytes, in whole characters.
     static func systemName(_ name: String) -> String {
         var kept = ""
         for character in name {
@@ -88,8 +88,8 @@ package enum DetachedThread {
 
 /// The entry function of every thread that the package starts.
 ///
-/// This is a function and not a closure. If code that is isolated to an actor contained the closure, the closure would be isolated
-/// to that actor, too, and Swift would check this isolation on the new thread.
+/// This is a function and not a closure. A closure in code that is isolated to an actor would be isolated to that actor, too, and
+/// Swift would check this isolation on the new thread.
 private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
     // Safe: this takes over the reference of `start`.

@@ -130,7 +130,7 @@ final class SocketFile {
 }
 
 extension Listener.Address: CustomStringConvertible {
-    /// The host and port, the port, the path or the name, depending on the kind of address.
+    /// The address as text: for TCP, the port, after the host if there is one; for a Unix socket, the path or the name.
     public var description: String {
         switch kind {
         case .tcp(let host?, let port): "\(Endpoint.tcp(host: host, port: port))"

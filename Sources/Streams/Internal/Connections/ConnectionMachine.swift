@@ -35,7 +35,7 @@ struct ConnectionMachine: Hashable {
     private(set) var output = Direction.open
     private(set) var isPaused = false
 
-    /// The reason with which a closing connection will end; nil while the connection is not closing.
+    /// The reason that a closing connection reports when it ends; nil while the connection is not closing.
     ///
     /// A closing connection ends once all bytes are sent and the peer has closed its side.
     private(set) var closing: Connection.EndReason?
@@ -43,9 +43,9 @@ struct ConnectionMachine: Hashable {
     /// The reason that the connection has ended; nil while it is open.
     private(set) var ended: Connection.EndReason?
 
-    /// True if the connection stays open for writing when the peer has ended its stream.
+    /// True if the connection stays open for writing after the peer has ended its stream.
     ///
-    /// Otherwise, the connection then closes by itself, after all written bytes are sent.
+    /// If this is false, the end of the peer's stream closes the connection, once all written bytes are sent.
     var handlesInputEnd = false
 
     private var isClosed = false
@@ -66,7 +66,7 @@ struct ConnectionMachine: Hashable {
 
     /// True if the connection should receive bytes.
     ///
-    /// A handler or a task can get the bytes; a connection that is closing discards them.
+    /// The bytes are for a handler or a task. If the connection is closing, it receives and discards them.
     func wantsInput(hasReceiver: Bool) -> Bool {
         guard isConnected, input == .open, ended == nil else { return false }
         return closing != nil || !isPaused && hasReceiver
@@ -137,7 +137,7 @@ struct ConnectionMachine: Hashable {
     /// Ends the connection immediately, unless it has ended.
     mutating func end(_ reason: Connection.EndReason) { if ended == nil { ended = reason } }
 
-    /// Records that the time for the peer to close its side has passed.
+    /// Records that the wait for the peer to close its side has timed out.
     mutating func didLinger() { if isLingering, let closing { end(closing) } }
 
     mutating func pause() { isPaused = true }
