@@ -18,7 +18,7 @@ final class RemoteConnection: Sendable {
     let local: LocalPort?
     let pool: PacketPool
     let log = RateLimitedLog()
-    /// The additional state of a connection that only a loop reads, or nil if the connection was not made for a loop.
+    /// The additional state for a connection that was made for a loop; nil for any other connection.
     let reading: LoopReading?
     let state: Guarded<State>
 

@@ -90,8 +90,8 @@ package final class EpollSet: Sendable {
 
     /// Appends reports of descriptors that are ready now, at most 64, without waiting.
     ///
-    /// If more descriptors are ready, further calls report them. No descriptor is reported twice before all other ready descriptors
-    /// were reported.
+    /// If more descriptors are ready, further calls report them. A descriptor is reported again only after all other ready
+    /// descriptors were reported.
     package func report(to reports: inout Deque<Report>) {
         // Safe: the kernel fills at most as many events as the buffer holds.
         unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
