@@ -169,7 +169,7 @@ extension Hub {
         return items
     }
 
-    /// Queues a ``Horizon`` for each topic with posts that were left out because the connection's queue was full.
+    /// Queues a ``Horizon`` for each topic of which posts were left out, because the connection's queue was full.
     private mutating func tellMissed(_ id: ConnectionID) {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]

@@ -58,7 +58,7 @@ enum DescriptorCloser {
 
     private static let state = Guarded(State())
 
-    /// True if the last attempt to start a thread has failed, so that descriptors may be waiting for a thread.
+    /// True if the last attempt to start a thread has failed; descriptors can then be waiting for a thread.
     private static let needsThread = Atomic(false)
 
     /// The number of descriptors that wait to be closed, for tests.

@@ -26,7 +26,7 @@ struct WatchedDescriptors {
     /// It is usually 0, and then ``isShared(_:)`` needs no look-up.
     private var shared = 0
 
-    /// An epoll set that contains each descriptor while at least one of its sources is in the loop, in any mode.
+    /// An epoll set that contains a descriptor as long as at least one source of the descriptor is in the loop, in any mode.
     ///
     /// The set is made for the loop's first source.
     private var files: EpollSet?

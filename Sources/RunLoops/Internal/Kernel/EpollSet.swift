@@ -47,7 +47,7 @@ package final class EpollSet: Sendable {
 
     /// A report that one descriptor is ready.
     package struct Report: Sendable {
-        /// The number that the caller has given the descriptor, when it was added or last changed.
+        /// The number that the caller passed when it added the descriptor or last changed the interest.
         package let token: UInt64
         package let readiness: Interest
 

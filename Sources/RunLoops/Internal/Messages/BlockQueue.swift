@@ -8,7 +8,7 @@ struct BlockMessage {
     let origin: SourceLocation
 }
 
-/// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that a loop has received and not yet run, oldest first.
+/// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that a loop has received but not yet run, oldest first.
 ///
 /// A block that may not run in the current mode is set aside. As soon as the mode changes, it returns to the front of the queue. So
 /// the blocks of one sender keep their order in every mode that runs them. Jobs run in the common modes.

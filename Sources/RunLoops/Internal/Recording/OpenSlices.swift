@@ -55,7 +55,7 @@ struct OpenSlices: ~Copyable, Sendable {
     /// Returns a copy of the slices.
     ///
     /// - Parameter midway: A hook for tests, called between the two loads of `changes`.
-    /// - Returns: The slices; an empty list if the thread has pushed slices during each of many attempts.
+    /// - Returns: The slices; an empty list if all of many attempts failed, because the thread pushed slices meanwhile.
     func copy(midway: () -> Void = {}) -> [RecordedEvent] {
         for _ in 0..<1_000 {
             let change = changes.load(ordering: .acquiring)

@@ -71,7 +71,7 @@ package final class ThreadWait: Sendable {
         stillWaitsFor = targets
     }
 
-    /// Returns the events that only the calling thread can cause, and that other threads can be waiting for.
+    /// Returns the events that other threads can be waiting for, and that only the calling thread can cause.
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
