@@ -196,7 +196,7 @@ extension Hub {
 
     /// Returns the next post for the connection's first ``HubConnection/Replay``, or a baseline if no post is left for it.
     ///
-    /// Returns nil if the `cost` of the post is more than `room` bytes.
+    /// Returns nil if there is no replay, or if the `cost` of the post is more than `room` bytes.
     private mutating func replay(
         for id: ConnectionID, batch: UInt64, fits room: Int
     ) -> EngineBatch.Item? {

@@ -42,7 +42,8 @@ extension Observation {
     /// Settles the observation if none of its calls is running.
     ///
     /// The removal calls this. So does each call of the observation that finds, at its end, that the observation was removed. The
-    /// last of these callers sees that no call is running, and settles the observation.
+    /// last of these callers sees that no call is running, and settles the observation. ``whenFinished(_:)`` also calls this,
+    /// because in a forked child those callers can be missing.
     @inline(never)
     private func settle() {
         if state.contains(.settled) || CallRecord.isCalledByAnyThread(self) { return }
