@@ -1,7 +1,7 @@
 /// Notifications of one poster that an observer has missed for good.
 ///
-/// A gap is an event of its own, which the observer gets in order with its notifications. Among those with the same poster, name
-/// and sender, it comes after every notification with a lower number, and before every one with a higher number.
+/// A gap is an event of its own, which the observer gets in order with its notifications. For its poster, name and sender, the
+/// gap comes after all notifications with lower numbers, and before all notifications with higher numbers.
 ///
 /// > Thread safety: a value.
 public struct DistributedNotificationGap: Hashable, Sendable {
@@ -15,7 +15,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
         case processBehind = 2
         /// The observer did not take its notifications in time, and its capacity was reached.
         case observerBehind = 3
-        /// The notifications were dropped while the center was suspended, by the observer's behavior or because there was no room.
+        /// While the center was suspended, the notifications were dropped because of the observer's behavior or for lack of room.
         case suspended = 4
         /// The engine no longer had the notifications: this process was disconnected for too long, or the engine has lost its
         /// store.
@@ -27,7 +27,9 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     /// The poster of the missing notifications, or ``DistributedNotification/Poster/unknown``.
     public let poster: DistributedNotification.Poster
 
-    /// The name of the missing notifications; nil if it is unknown, so that they can have any name and any sender.
+    /// The name of the missing notifications; nil if the name is unknown.
+    ///
+    /// If the name is unknown, the missing notifications can have any name and any sender.
     public let name: String?
 
     /// The sender of the missing notifications; nil if they have none, or if ``name`` is nil.

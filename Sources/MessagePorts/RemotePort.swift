@@ -154,9 +154,9 @@ public final class RemotePort: Sendable {
 
     /// Sends a message.
     ///
-    /// The message is sent whole or not at all. While the port has no room because it is not served or is busy, this blocks. This
-    /// also blocks while the kernel has no memory or too many descriptors in flight. Meanwhile, this thread's loop does not run.
-    /// When this returns, the kernel has the message, but the port may not have read it yet.
+    /// The message is sent whole or not at all. This blocks while the port has no room, because the port is not served or is
+    /// busy. It also blocks while the kernel has no memory or too many descriptors in flight. Meanwhile, this thread's loop does
+    /// not run. When this returns, the kernel has the message, but it is possible that the port has not read it yet.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the message.

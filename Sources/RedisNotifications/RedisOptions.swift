@@ -59,14 +59,15 @@ public struct RedisOptions: Hashable, Sendable {
 
     /// The maximum number of accepted posts that a center keeps for the time ``retention``.
     ///
-    /// Beyond this number, the oldest accepted posts are kept for less time than ``retention``, so the retention never limits the
-    /// rate of posts. With the defaults, every post is kept for the whole time if the center posts at most 32,768 in three seconds,
-    /// some 10,000 a second. The limits of the center's own options count only the posts that the server has not accepted yet.
+    /// If there are more, the center stops keeping the oldest posts before ``retention`` has passed. So the retention never limits
+    /// the rate of posts. With the defaults, every post is kept for the whole time if the center posts at most 32,768 in three
+    /// seconds, some 10,000 a second. The limits of the center's own options count only the posts that the server has not accepted
+    /// yet.
     public var retainedPosts = 32_768
 
     /// The maximum total size, in bytes, of the accepted posts that a center keeps for the time ``retention``.
     ///
-    /// Beyond this size, the oldest accepted posts are kept for less time than ``retention``.
+    /// If the total is larger, the center stops keeping the oldest posts before ``retention`` has passed.
     public var retainedBytes = 33_554_432
 
     /// The time within which the server has to answer when the engine connects.

@@ -111,7 +111,8 @@ public final class DelayedPerform: Sendable {
 
     /// A token that only the loop holds, in the closures that schedule and run the block.
     ///
-    /// The token is destroyed with these closures. If the block is still pending then, the loop has ended without running it.
+    /// The token is destroyed with these closures. If the block is still pending at that moment, the loop has ended without running
+    /// it.
     final class Ticket: Sendable {
         let delayed: DelayedPerform
         init(_ delayed: DelayedPerform) { self.delayed = delayed }

@@ -12,10 +12,10 @@ extension FlightRecorder {
             /// The event's `place` is where the block, timer, source, port or observer was made. For a delivery, it is where the
             /// notification was made.
             case handler(RunLoop.HandlerKind)
-            /// Calls of message handlers that were not recorded individually, but together took long.
+            /// Several calls of message handlers that together took long, and that were not recorded individually.
             ///
             /// ``FlightRecorder/Detail/sampled`` describes the limits. The count is the number of calls. The event's `place` is
-            /// that of one of the handlers.
+            /// the place of one of the handlers.
             case stretch(count: Int)
             /// A run of a loop.
             ///
@@ -91,7 +91,7 @@ extension FlightRecorder {
         ///
         /// ``Kind`` says which place or text it is for each kind of event.
         public let place: String
-        /// The number of recorded events of the thread that enclose this event.
+        /// The nesting depth, that is, the number of recorded events that enclose this event on its thread.
         public let depth: Int
         /// The time from the sending of a message to the call of its handler; nil if the sender has not recorded the message.
         ///
@@ -99,8 +99,7 @@ extension FlightRecorder {
         public let wait: Duration?
         /// The time from the fire date of a timer to the call of its handler; nil for any other event.
         public let lateness: Duration?
-        /// The number of messages that waited in a port when its handler was called, including the message that is handled in that
-        /// call.
+        /// The number of messages in a port when the port's handler was called, including the message that the call handles.
         ///
         /// Messages that were sent together can count as one.
         public let waitingMessages: Int?

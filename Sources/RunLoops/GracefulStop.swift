@@ -53,9 +53,10 @@ public final class GracefulStop {
     private var sources: [SignalSource] = []
     /// The timer of the deadline; its date is the distant future until the stop begins.
     private var timer: Timer?
-    /// The object that connects the sources' handlers to the stop, and through which the loop holds the stop.
+    /// The object that connects the sources' handlers to the stop.
     ///
-    /// Only the handlers hold this object. The loop holds the sources, which release their handlers when the loop ends.
+    /// While the stop is in a loop, this object holds the stop. Only the handlers hold this object. The loop holds the sources,
+    /// which release their handlers when the loop ends.
     private weak var link: Link?
 
     private final class Link {

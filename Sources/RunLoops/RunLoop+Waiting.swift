@@ -18,8 +18,8 @@ extension RunLoop {
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
     /// - Returns: The result of the block.
-    /// - Throws: The error of the block, or ``PerformError`` if the block has not started and will not start, or has ended the
-    ///   thread.
+    /// - Throws: The error of the block, or ``PerformError``. In the latter case, the block has not started and will not start, or
+    ///   the block itself has ended the loop's thread.
     ///
     /// > Thread safety: any thread.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous performAndWait instead")
@@ -122,8 +122,8 @@ extension RunLoop {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Throws: The error of the block, or ``PerformError`` if the block has not started and will not start, or has ended the
-    ///   thread.
+    /// - Throws: The error of the block, or ``PerformError``. In the latter case, the block has not started and will not start, or
+    ///   the block itself has ended the loop's thread.
     ///
     /// > Thread safety: any thread.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous performAndWait instead")

@@ -8,7 +8,7 @@ extension RunLoop {
     ///
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
-        /// The number of passes: in each, the loop looks for work once and serves it.
+        /// The number of passes; in each pass, the loop looks for work once and serves it.
         public var passes = 0
         /// The number of sleeps that the kernel ended.
         public var wakeUps = 0
@@ -23,9 +23,9 @@ extension RunLoop {
         public var messages = 0
         /// The number of timer fires.
         public var timerFires = 0
-        /// The number of times that the loop spun before a sleep, and work arrived during the spin.
+        /// The number of times that work arrived while the loop spun before a sleep.
         public var spinHits = 0
-        /// The number of times that the loop spun before a sleep, and no work arrived during the spin.
+        /// The number of times that no work arrived while the loop spun before a sleep.
         public var spinMisses = 0
         /// The total time in which the loop ran and did not wait for work.
         ///

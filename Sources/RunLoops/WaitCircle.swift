@@ -6,11 +6,11 @@
 public struct WaitCircle: Hashable, Sendable {
     /// The waits, in the order of the circle.
     ///
-    /// Each wait is for the thread of the next wait, and the last wait is for the thread of the first wait. The first wait is the
-    /// wait that was refused.
+    /// The thread of each wait waits for the thread of the next wait, and the thread of the last wait waits for the thread of the
+    /// first wait. The first wait is the wait that was refused.
     public let waits: [Wait]
 
-    /// The wait of one thread of a circle.
+    /// The wait of one thread in a circle.
     ///
     /// > Thread safety: a value.
     public struct Wait: Hashable, Sendable {
@@ -26,7 +26,7 @@ public struct WaitCircle: Hashable, Sendable {
         /// The line of the call; for `Port.send`, the line on which the port was made.
         public let line: Int
 
-        /// The name of the thread in messages.
+        /// The thread's name, for the description of the circle.
         let thread: String
     }
 

@@ -22,7 +22,7 @@ final class RedisConnection {
         let answer: Answer
     }
 
-    /// The size, in bytes, of an incomplete reply above which the connection fails.
+    /// The maximum size, in bytes, of an incomplete reply; if a reply is larger, the connection fails.
     private static let mostUnread = 256 << 20
 
     private var source: LibrarySource?
@@ -36,7 +36,7 @@ final class RedisConnection {
     private var onEnd: ((DistributedNotificationError) -> Void)?
     /// Called before each write to the socket, so that the owner can add commands to the write.
     var beforeWriting: () -> Void = {}
-    /// Called after each pass in which the socket was ready, once all replies that had arrived were handled.
+    /// Called in each pass in which the socket is ready, after all replies that have arrived were handled.
     var afterReplies: () -> Void = {}
 
     /// Begins to connect.
@@ -119,7 +119,9 @@ final class RedisConnection {
         if unsafe result == REDIS_OK || context.pointee.err != 0 { requestWrite() }
     }
 
-    /// Requests a write, which begins with ``beforeWriting``, in the next pass of the loop in which the socket has room.
+    /// Requests a write to the socket, for the next pass in which the loop finds that the socket has room.
+    ///
+    /// ``beforeWriting`` is called just before the write.
     func requestWrite() {
         guard let context = unsafe context else { return }
         source?.setInterest([.read, .write], of: unsafe context.pointee.fd)

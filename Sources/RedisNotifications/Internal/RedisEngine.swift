@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// The engine of a center that delivers through a stream of a Redis or Valkey server.
 ///
-/// The engine belongs to one center for the center's whole life. It connects again after each fault, and remembers, from one
-/// connection to the next, how far it has read. The state of one connection is in a ``RedisSession``.
+/// The engine belongs to one center for the center's whole life. It connects again after each fault, and remembers how far
+/// it had read on earlier connections. The state of one connection is in a ``RedisSession``.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisEngine: Engine {
@@ -15,11 +15,11 @@ final class RedisEngine: Engine {
     private(set) var poster = PosterID(high: 0, low: 0)
     private(set) weak var sink: (any EngineSink)?
     private var session: RedisSession?
-    /// The facts about the server that the last connection reached.
+    /// The facts about the server to which the engine was last connected.
     private var info: ServerInfo?
-    /// The generation of the server's data that the last connection used.
+    /// The generation that the server's data had when the engine was last connected.
     private var epoch: Epoch?
-    /// The generation to whose stream the server has most recently added an entry of this poster; nil if it has added none.
+    /// The generation in which the server last added an entry of this poster to its stream; nil if it has added none.
     var added: Epoch?
     var memory = ReadingMemory()
     var posts: AcceptedPosts
@@ -76,7 +76,7 @@ final class RedisEngine: Engine {
         session.start()
     }
 
-    /// Notes that the session is connected to the server, whose data has the given generation.
+    /// Records that the session is connected to the server, and the generation of the server's data.
     func opened(_ epoch: Epoch, _ info: ServerInfo) {
         if let last = self.epoch, last != epoch { memory.beginGeneration() }
         if let last = self.info, last.run != info.run || last.replication != info.replication {
@@ -171,9 +171,11 @@ final class RedisEngine: Engine {
     func confirm(_ batch: UInt64, credits: Int) { session?.confirm(credits: credits) }
 }
 
-/// A weak reference that a block takes from another thread to a loop's thread, which alone uses the object.
+/// A weak reference to an object that only a loop's thread uses.
 ///
-/// `@unchecked Sendable`: the value is read on that thread only.
+/// A block can hold the reference on another thread, and bring it back to the loop's thread.
+///
+/// `@unchecked Sendable`: the value is read on the loop's thread only.
 final class LoopBound<Value: AnyObject>: @unchecked Sendable {
     private(set) weak var value: Value?
 

@@ -54,7 +54,7 @@ extension Hub {
         }
     }
 
-    /// Tells a subscription that is still getting earlier posts about the newest ``Horizon`` of each topic.
+    /// Queues the newest ``Horizon`` of each topic for a subscription that is still getting earlier posts.
     ///
     /// If a horizon is older than the subscription, the numbers that are missing before the topic's next post are no loss. The
     /// numbers of the newest posts are left out, because those posts are still to come.
@@ -169,7 +169,7 @@ extension Hub {
         return items
     }
 
-    /// Queues a ``Horizon`` for each topic with posts that were left out because the connection's queue was full.
+    /// Queues a ``Horizon`` for each topic of which posts were left out, because the connection's queue was full.
     private mutating func tellMissed(_ id: ConnectionID) {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]
@@ -194,9 +194,9 @@ extension Hub {
         }
     }
 
-    /// Returns the next earlier post of the connection's first ``HubConnection/Replay`` or, after the last one, a baseline.
+    /// Returns the next post for the connection's first ``HubConnection/Replay``, or a baseline if no post is left for it.
     ///
-    /// Returns nil if the post counts for more than `room` bytes.
+    /// Returns nil if there is no replay, or if the `cost` of the post is more than `room` bytes.
     private mutating func replay(
         for id: ConnectionID, batch: UInt64, fits room: Int
     ) -> EngineBatch.Item? {

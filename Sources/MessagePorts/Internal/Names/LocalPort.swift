@@ -1,14 +1,14 @@
 internal import RunLoops
 
-/// A port of this process, so that a sender in the same process can detect a deadlock with it.
+/// A port of this process, recorded so that a sender in the same process can detect a deadlock with the port.
 ///
 /// If a thread waits for the port while the port's loop waits for that thread, neither wait ever ends.
 /// ``beginWait(in:_:before:isOver:)`` detects this.
 struct LocalPort: Sendable {
     /// The claim that the port's loop has on the port.
     ///
-    /// This value does not hold the port itself. If it did, removing the value from ``known`` could release the last reference to
-    /// the port, and so to the user's filter. The filter must not be destroyed while ``known`` is locked.
+    /// This value does not hold the port itself, which holds the user's filter. If it did, removing the value from ``known`` could
+    /// destroy the port and the filter. But the filter must not be destroyed while ``known`` is locked.
     private let claim: SharedClaim
 
     /// The name of a port, and the directory that holds the name.

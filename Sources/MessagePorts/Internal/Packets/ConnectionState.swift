@@ -26,14 +26,16 @@ struct ConnectionState: Sendable {
         case ended
     }
 
-    /// The next step of the code that has received a frame, to be taken when that code holds no lock.
+    /// The next step for the code that has received a frame.
+    ///
+    /// The code takes this step at a time when it holds no lock.
     enum Action: Hashable, Sendable {
         /// The caller records the other end's limits, which are in ``Frame/limits``. A server then answers with its own limits.
         case greet
         /// The caller passes the message, or the request, to the handler.
         case deliver
-        /// The caller passes the reply, or the notice that there will be no reply, to its requester. If the requester has stopped
-        /// waiting, the caller counts the reply as late.
+        /// The caller passes the frame to the requester. The frame is a reply, or the notice that no reply will come. If the
+        /// requester has stopped waiting, the caller counts the frame as a late reply.
         case answer
         /// The other end has sent a refusal. The caller reports it to the users of the connection, and closes the connection.
         case close(Frame.Refusal)
@@ -100,8 +102,8 @@ struct ConnectionState: Sendable {
 
     /// Records that this end refuses the other end, because a packet is malformed, not allowed at this point, or beyond the limits.
     ///
-    /// Other refusals, such as those for the peer's user or for its silence, do not use this function: the port sends them and
-    /// closes the connection.
+    /// Other refusals do not use this function: the port sends them and closes the connection. For example, a port can refuse a
+    /// peer because of the peer's user, or because the peer has sent nothing.
     mutating func refuse(_ refusal: Frame.Refusal) -> Action {
         if !isOpen { return .drop }
         state = .refused(refusal)

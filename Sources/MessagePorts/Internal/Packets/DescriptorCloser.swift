@@ -58,7 +58,7 @@ enum DescriptorCloser {
 
     private static let state = Guarded(State())
 
-    /// True if the last attempt to start a thread has failed, so that descriptors may be waiting for a thread.
+    /// True if the last attempt to start a thread has failed; descriptors can then be waiting for a thread.
     private static let needsThread = Atomic(false)
 
     /// The number of descriptors that wait to be closed, for tests.
@@ -69,7 +69,7 @@ enum DescriptorCloser {
     /// - Parameters:
     ///   - numbers: The descriptors.
     ///   - quota: The quota of the peer that has sent them.
-    ///   - wereCounted: True if the quota already counts the descriptors, as not yet taken out of their message.
+    ///   - wereCounted: True if the quota already counts the descriptors, because they were not yet taken out of their message.
     static func close(_ numbers: [CInt], for quota: DescriptorQuota, wereCounted: Bool) {
         // In a forked child, the threads that close descriptors do not exist, and the lock can stay locked forever.
         if numbers.isEmpty || Fork.isChild { return }
@@ -87,9 +87,9 @@ enum DescriptorCloser {
 
     /// Wakes an idle thread, or starts a thread, if a batch may be closed now.
     ///
-    /// No more than ``mostThreads`` threads are started. The function is called for each batch. So while batches wait, as many
-    /// threads are busy as the two maximum numbers allow. If no thread can be started, the batch still counts against the quota of
-    /// its sender, and ``retryThread()`` tries again.
+    /// At most ``mostThreads`` threads exist at the same time. The function is called for each batch. So while batches wait, as
+    /// many threads are busy as ``mostThreads`` and ``mostThreadsOfGroup`` allow. If no thread can be started, the batch still
+    /// counts against the quota of its sender, and ``retryThread()`` tries again.
     private static func useThread() {
         enum Next { case nothing, open(ThreadGate), start }
         let next: Next = state.withLock { state in
@@ -171,9 +171,9 @@ enum DescriptorCloser {
         }
     }
 
-    /// Removes a thread from the idle threads, after it has waited in vain.
+    /// Removes a thread from the idle threads, because it has waited for a batch in vain.
     ///
-    /// - Returns: True if the thread may end. False if another thread has woken it for a batch meanwhile.
+    /// - Returns: True if the thread may end; false if another thread has meanwhile woken it for a batch.
     private static func leave(_ gate: ThreadGate) -> Bool {
         state.withLock { state in
             guard let place = state.idle.firstIndex(where: { $0 === gate }) else { return false }

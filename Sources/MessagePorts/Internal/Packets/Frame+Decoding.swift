@@ -25,7 +25,7 @@ extension Frame {
         case wrongID(Kind, UInt32)
     }
 
-    /// Decodes the head of a packet, and compares it with the packet that arrived.
+    /// Decodes the head of a packet, and checks it against the length of the packet and the number of its descriptors.
     ///
     /// - Parameters:
     ///   - packet: The whole packet, with any alignment.

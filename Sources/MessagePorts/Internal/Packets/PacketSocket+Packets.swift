@@ -122,7 +122,7 @@ extension PacketSocket {
     /// Sends a frame with its body as one packet, without blocking.
     ///
     /// - Parameters:
-    ///   - frame: The head. This function sets its length of the body and its number of descriptors.
+    ///   - frame: The head. This function sets the body length and the descriptor count in the head.
     ///   - body: The bytes after the head, fewer than 2³².
     ///   - descriptors: The descriptors to duplicate for the other end, at most ``mostDescriptors``. They stay open in this
     ///     process.

@@ -2,8 +2,8 @@ internal import RunLoops
 
 /// The sender's end of a connection with a port.
 ///
-/// It sends messages and receives replies for any number of threads and tasks. A connection that is made for a loop is read only by
-/// the loop. Any other connection is read by the threads that wait for replies, and by the ``ConnectionService`` for tasks.
+/// It sends messages and receives replies for any number of threads and tasks. If the connection was made for a loop, only the loop
+/// reads it. Otherwise, the threads that wait for replies read it, and the ``ConnectionService`` reads it for tasks.
 final class RemoteConnection: Sendable {
     let socket: PacketSocket
     /// The quota that counts the descriptors that the port has sent.
@@ -18,7 +18,7 @@ final class RemoteConnection: Sendable {
     let local: LocalPort?
     let pool: PacketPool
     let log = RateLimitedLog()
-    /// The additional state of a connection that only a loop reads, or nil if the connection was not made for a loop.
+    /// The additional state for a connection that was made for a loop; nil for any other connection.
     let reading: LoopReading?
     let state: Guarded<State>
 
@@ -76,7 +76,7 @@ final class RemoteConnection: Sendable {
 
     /// Connects to a port.
     ///
-    /// If no loop is to read the connection, this then waits until the port admits this process.
+    /// Unless a loop will read the connection, this then waits until the port admits this process.
     init(
         _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
         before deadline: ContinuousClock.Instant?, isReadByLoop: Bool

@@ -1,7 +1,8 @@
 /// The counts of a port's connections, for each process and for each user.
 ///
-/// With these counts, the port keeps one process, or one user other than its own, from using up all of its connections. All
-/// processes that the kernel cannot identify to this process count as one process.
+/// With these counts, the port limits the connections of each process, and of each user except its own user. So no single process
+/// and no single other user can take all connections. The processes that the kernel cannot identify to this process share a single
+/// count.
 struct ConnectionQuota: Sendable {
     private struct Process: Hashable {
         let user: UInt32

@@ -14,7 +14,9 @@ struct GreetingQueue: Sendable {
     /// Adds a connection that was accepted.
     mutating func append(_ connection: UInt64, deadline: Moment) { waiting.append((connection, deadline)) }
 
-    /// Removes a connection, which is usually the last one.
+    /// Removes a connection.
+    ///
+    /// The search begins at the end of the queue, because the connection is usually the one that was added last.
     mutating func remove(_ connection: UInt64) {
         if let index = waiting.lastIndex(where: { $0.connection == connection }) { waiting.remove(at: index) }
     }

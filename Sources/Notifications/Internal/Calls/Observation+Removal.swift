@@ -25,7 +25,7 @@ extension Observation {
 
     /// Settles the observation if it was removed and no other call of it is running.
     ///
-    /// A thread calls this after its call of the observation has cleared its slot.
+    /// A thread calls this at the end of a call of the observation, after it has cleared the slot in which the call was published.
     @inline(__always)
     final func callHasEnded() {
         if isRemoved { settle() }
@@ -39,10 +39,11 @@ extension Observation {
         return !ObservationState(rawValue: before).contains(bit)
     }
 
-    /// Settles the observation if no call of it is running.
+    /// Settles the observation if none of its calls is running.
     ///
-    /// This is called by the removal, and at the end of every call that finds that the observation was removed. The last of these
-    /// callers sees that no call is running, and settles the observation.
+    /// The removal calls this. So does each call of the observation that finds, at its end, that the observation was removed. The
+    /// last of these callers sees that no call is running, and settles the observation. ``whenFinished(_:)`` also calls this,
+    /// because in a forked child those callers can be missing.
     @inline(never)
     private func settle() {
         if state.contains(.settled) || CallRecord.isCalledByAnyThread(self) { return }
@@ -64,9 +65,9 @@ extension Observation {
         for waiter in waiters { waiter() }
     }
 
-    /// Calls `waiter` when no call of the handler is running, perhaps before this returns.
+    /// Calls `waiter` when no call of the handler is running.
     ///
-    /// Call this after ``remove()``.
+    /// If no call is running now, `waiter` can be called before this method returns. Call this method after ``remove()``.
     final func whenFinished(_ waiter: @escaping @Sendable () -> Void) {
         let hasCome = end.withLock { end in
             if !end.hasCome { end.waiters.append(waiter) }
@@ -77,6 +78,6 @@ extension Observation {
         if hasCome { waiter() } else if isRemoved { settle() }
     }
 
-    /// The number of unfinished waits for the last call of the handler to return.
+    /// The number of closures that wait until the last call of the handler has returned.
     final var waiterCount: Int { end.withLock { $0.waiters.count } }
 }

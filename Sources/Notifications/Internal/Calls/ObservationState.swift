@@ -1,8 +1,9 @@
 /// The state of an observation, on which the removal guarantee rests.
 ///
-/// An observation starts active, with no bits. The first removal adds ``removed``, then checks whether any thread has published
-/// a call of the observation (``CallRecord``). If no thread has, the observation is settled: ``settled`` is added, and the
-/// thread that added it releases the handler. If a thread has, that thread makes the same check when its call has returned.
+/// At first the observation is active, and no bit is set. The first removal adds ``removed``, then checks whether any thread has
+/// published a call of the observation (``CallRecord``). If there is no such call, the observation is settled: ``settled`` is
+/// added, and the thread that added it releases the handler. If there is such a call, its thread repeats the check when the call
+/// has returned.
 ///
 /// Bits are only ever added, so reading them takes no atomic exchange. The bits are computed properties, because an unoptimized
 /// build makes a system call each time it reads a constant that is initialized on first use.

@@ -1,6 +1,6 @@
 /// The rule that decides which notifications match each other, if only the properties that the mask selects are compared.
 extension NotificationQueue.NotificationCoalescing {
-    /// The index of the mask: 0 if it compares the name, 1 for the sender, 2 for both; nil for an empty mask.
+    /// The index of the mask: 0 if it compares only names, 1 if only senders, 2 if both; nil for an empty mask.
     var index: Int? { rawValue & 3 == 0 ? nil : Int(rawValue & 3) - 1 }
 
     /// Makes the mask that has an index.

@@ -123,7 +123,7 @@ extension PortCore {
         }
     }
 
-    /// Destroys a message that was not sent, and with it the right to reply that the message contains.
+    /// Destroys an unsent message, together with the right to reply that the message contains.
     private func destroyUnsent(_ node: Node) {
         destroyMessages(of: node)
         PortCore.discard(node)

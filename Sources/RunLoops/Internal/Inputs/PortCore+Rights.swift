@@ -1,4 +1,4 @@
-// The effects of rights on a port, and the notice that the port sends its receiver when no send right is left.
+// The effects of rights on a port, and the no-senders notice, which the port sends its receiver when no send right is left.
 
 extension PortCore {
     // MARK: - Send rights
@@ -33,7 +33,7 @@ extension PortCore {
         return queueOnce(node)
     }
 
-    /// Queues the message that a send-once right sends because it is released unused.
+    /// Queues the message that a send-once right sends when the right is released unused.
     @usableFromInline
     func sendUnused(_ node: Node) {
         if Fork.isChild { return }
@@ -90,12 +90,12 @@ extension PortCore {
         perform(rightsRecord.withLock { $0.rights.requestNotice() })
     }
 
-    /// Cancels the request for the notice that no send right is left.
+    /// Cancels the request for the no-senders notice, which says that no send right is left.
     ///
-    /// The port has left the loop that would call the handler.
+    /// This is called because the port has left the loop that would call the handler.
     func cancelNoSenders() { rightsRecord.withLock { $0.rights.cancelNotice() } }
 
-    /// Records that the receiver has got the notice that no send right is left.
+    /// Records that the receiver has got the no-senders notice, which says that no send right is left.
     ///
     /// - Parameter isWanted: True if there is a handler for the notice.
     /// - Returns: True if the caller must call the handler.
@@ -132,7 +132,7 @@ extension PortCore {
         if isNow { callback.schedule() }
     }
 
-    /// Stops the notices that no send right is left, and schedules the callbacks that were registered for the port's end.
+    /// Stops the no-senders notices, and schedules the callbacks that were registered for the port's end.
     func endRights() {
         let endCallbacks = rightsRecord.withLock { record in
             record.rights.end()

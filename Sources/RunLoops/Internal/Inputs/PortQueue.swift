@@ -27,11 +27,12 @@ internal import Synchronization
 struct PortQueue: ~Copyable, Sendable {
     /// The mailbox that senders push onto.
     ///
-    /// Its word carries the room that is left. That number can be too low by the number of messages handed out since a sender last
-    /// updated it. In return, a sender need not read the counter that the receiver writes for each message.
+    /// The mailbox's atomic word contains the room that is left. The receiver does not add the room of the messages that it hands
+    /// out. A sender adds it later, when the sender finds too little room. Until then, the number is too low. In return, a sender
+    /// need not read the receiver's counter for each message.
     let mailbox: Mailbox
 
-    /// The number of handed-out messages whose room has been returned to the mailbox's word.
+    /// The value that `handedOut` had when room was last added to the mailbox's word.
     ///
     /// It is written under the lock of `waitingSenders`.
     private let roomReturned = Atomic<UInt64>(0)
@@ -105,9 +106,11 @@ struct PortQueue: ~Copyable, Sendable {
         return Int(min(max(count, 0), Int64(limit)))
     }
 
-    /// Adds to the mailbox's word the room of the messages that were handed out since the last update.
+    /// Adds the room of handed-out messages to the mailbox's word.
     ///
-    /// - Returns: False if the receiver has handed out no message since then.
+    /// These are the messages that the receiver has handed out since the last update.
+    ///
+    /// - Returns: False if there are no such messages.
     @inline(never)
     private func bringRoomUpToDate() -> Bool {
         // Without the lock this comparison can be wrong. In that case the sender joins the wait queue and checks again under the
@@ -128,7 +131,7 @@ struct PortQueue: ~Copyable, Sendable {
         return true
     }
 
-    /// Counts a message that the receiver has handed out, and queues messages of waiting senders in the room that is now free.
+    /// Counts a message that the receiver has handed out, then queues messages of waiting senders while there is room.
     @inline(__always)
     func didHandOut() {
         racePoint(.handsOut)
@@ -187,9 +190,10 @@ struct PortQueue: ~Copyable, Sendable {
         waitingCount.store(line.count, ordering: .sequentiallyConsistent)
     }
 
-    /// Serves the wait queue once more, in case the receiver made room before it could see that a sender had joined.
+    /// Serves the wait queue once more, before one of its senders sleeps or suspends.
     ///
-    /// A sender that stays in the wait queue calls this before it sleeps or suspends.
+    /// It is possible that the receiver made room before it could see that the sender had joined the wait queue. In that case, the
+    /// receiver has not served the sender.
     func lookForRoomAgain() {
         if waitingCount.load(ordering: .relaxed) == 0 { return }
         runloops_heavy_fence()
@@ -243,11 +247,13 @@ struct PortQueue: ~Copyable, Sendable {
 extension PortQueue {
     /// The work to finish after the lock of the wait queue was released.
     struct Pump {
-        /// The signals that pushes onto the mailbox have returned, and that must all be sent.
+        /// The signals to send; each was returned by a push onto the mailbox.
         ///
         /// There is more than one signal if the port has changed its receiver between two pushes.
         private(set) var signals = NodeList()
-        /// The senders whose messages were queued, and the handlers for which there is room.
+        /// The senders to notify.
+        ///
+        /// Either their messages were queued, or they are handlers that waited for room, and there is room now.
         private(set) var served = WaitingSenders.List()
 
         mutating func add(_ signal: Node?) { if let signal { signals.append(signal) } }

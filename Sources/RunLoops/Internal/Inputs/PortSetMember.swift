@@ -4,7 +4,7 @@
 @usableFromInline
 class PortSetMember: SignalReceiver, @unchecked Sendable {
     let core: PortCore
-    /// True if the set returns an element for the end of the port.
+    /// True if the set returns an element when the port has ended.
     let reportsEnd: Bool
     /// The port itself, which the member retains.
     private let port: any AnyObject & Sendable
@@ -30,7 +30,9 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
         self.set = set
     }
 
-    /// Queues this member as ready, because a sender has found its port empty or the port has ended.
+    /// Queues this member as ready.
+    ///
+    /// This is called when a sender has found the member's port empty, and when the port has ended.
     func becameReady() { set.becameReady(self) }
 
     /// A message or signal that was taken out of a port.
@@ -129,7 +131,7 @@ extension PortSetMember {
         core.receiver.claim.release()
     }
 
-    /// Discards a notice that no send right is left.
+    /// Discards a no-senders notice, which says that no send right is left.
     ///
     /// A port in a set has no handler for the notice. The next call of `onNoSenders` requests a new notice.
     private func dropNotice(_ node: Node) {

@@ -26,7 +26,7 @@ struct WatchedDescriptors {
     /// It is usually 0, and then ``isShared(_:)`` needs no look-up.
     private var shared = 0
 
-    /// An epoll set that contains each descriptor while at least one of its sources is in the loop, in any mode.
+    /// An epoll set that contains a descriptor as long as at least one source of the descriptor is in the loop, in any mode.
     ///
     /// The set is made for the loop's first source.
     private var files: EpollSet?
@@ -75,7 +75,7 @@ struct WatchedDescriptors {
     /// True if more than one source watches a descriptor.
     func isShared(_ descriptor: CInt) -> Bool { shared > 0 && (entries[descriptor]?.sources ?? 0) > 1 }
 
-    /// True if a descriptor's number still refers to the same file as when its first source joined.
+    /// True if a descriptor's number still refers to the file that it referred to when the first source joined.
     func holds(_ descriptor: CInt) -> Bool {
         guard let files else { return false }
         do throws(SystemError) { try files.change(descriptor, [], token: 0) } catch { return false }

@@ -47,7 +47,7 @@ package final class EpollSet: Sendable {
 
     /// A report that one descriptor is ready.
     package struct Report: Sendable {
-        /// The number that the caller has given the descriptor, when it was added or last changed.
+        /// The number that the caller passed when it added the descriptor or last changed the interest.
         package let token: UInt64
         package let readiness: Interest
 
@@ -90,8 +90,8 @@ package final class EpollSet: Sendable {
 
     /// Appends reports of descriptors that are ready now, at most 64, without waiting.
     ///
-    /// If more descriptors are ready, further calls report them. No descriptor is reported twice before all other ready descriptors
-    /// were reported.
+    /// If more descriptors are ready, further calls report them. A descriptor is reported again only after all other ready
+    /// descriptors were reported.
     package func report(to reports: inout Deque<Report>) {
         // Safe: the kernel fills at most as many events as the buffer holds.
         unsafe withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in

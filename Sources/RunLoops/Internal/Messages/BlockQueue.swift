@@ -8,7 +8,7 @@ struct BlockMessage {
     let origin: SourceLocation
 }
 
-/// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that a loop has received and not yet run, oldest first.
+/// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that a loop has received but not yet run, oldest first.
 ///
 /// A block that may not run in the current mode is set aside. As soon as the mode changes, it returns to the front of the queue. So
 /// the blocks of one sender keep their order in every mode that runs them. Jobs run in the common modes.
@@ -26,8 +26,8 @@ struct BlockQueue {
 
     /// The number of blocks, parcels and jobs that the loop has looked at since the queue was made.
     ///
-    /// A step of a pass that serves blocks reads ``end``, and then looks at the queued blocks in order until this count has reached
-    /// that value. So blocks that arrive meanwhile are left for the next step.
+    /// When a step of a pass serves blocks, it first reads ``end``. It then looks at the queued blocks in order, until this count
+    /// has reached the value that was read. So blocks that arrive meanwhile are left for the next step.
     ///
     /// If a block runs the loop, that inner run advances the same count. For example, three blocks wait while the count is 0, so
     /// the step ends at 3. The first block runs the loop, and the inner run serves the other two blocks. When the first block
@@ -62,7 +62,7 @@ struct BlockQueue {
         return nil
     }
 
-    /// Removes and returns the node with the next job, in whatever modes the job may run.
+    /// Removes and returns the node with the next job, regardless of the modes in which the job may run.
     ///
     /// The loop calls this when it ends. Blocks and parcels that precede the job in the queue are set aside.
     mutating func nextJob() -> Node? {

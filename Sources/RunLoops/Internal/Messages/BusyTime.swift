@@ -7,9 +7,9 @@ internal import Synchronization
 struct BusyTime: ~Copyable, Sendable {
     /// Twice the busy time in nanoseconds, with a flag in bit 0 that is set while the loop is busy.
     ///
-    /// When the loop becomes busy, it subtracts the present moment from the time, and when it stops being busy, it adds the present
-    /// moment. So while the flag is set, a reader adds the present moment, too. The time and the flag share one word. With two
-    /// words, a reader could count the current busy period twice or not at all.
+    /// When the loop becomes busy, it subtracts the present moment from the time. When it stops being busy, it adds the present
+    /// moment. So while the flag is set, a reader adds the present moment, too. The time and the flag share one atomic word. If
+    /// they were in two words, a reader could count the current busy period twice or not at all.
     private let word = Atomic<Int64>(0)
     /// The moment at which the loop became busy, in nanoseconds; 0 while it is not busy.
     private let beginning = Atomic<Int64>(0)

@@ -1,9 +1,10 @@
 internal import Synchronization
 
-/// The activities of one thread that are under way, outermost first, for other threads to read.
+/// The activities that are under way on one thread, outermost first, for other threads to read.
 ///
-/// A slice is such an activity, for example a call of a handler. `changes` is odd while a slice is being pushed. If a reader finds
-/// the same even number before and after its reading, it has read slices that were all under way at the same time.
+/// Each such activity, for example a call of a handler, is a *slice*. `changes` is odd while a slice is being pushed. A reader
+/// loads `changes` before and after it reads the slices. If both loads return the same even number, all slices that were read were
+/// under way at the same time.
 struct OpenSlices: ~Copyable, Sendable {
     private let changes = Atomic<UInt64>(0)
     private let depth = Atomic<Int>(0)
@@ -30,7 +31,9 @@ struct OpenSlices: ~Copyable, Sendable {
         }
     }
 
-    /// The innermost slice, for the thread itself; nil if there is no slice, or the innermost one is nested too deep.
+    /// The innermost slice; nil if there is no slice, or if the innermost slice is nested too deep.
+    ///
+    /// Only the thread that has pushed the slices may read this.
     var innermost: RecordedEvent? {
         let depth = count
         guard depth > 0, depth <= EventRing.deepest else { return nil }
@@ -40,7 +43,7 @@ struct OpenSlices: ~Copyable, Sendable {
             words[place + 2].load(ordering: .relaxed))
     }
 
-    /// Changes the place of the innermost slice, with one store.
+    /// Changes the `place` of the innermost slice with a single atomic store.
     func renameInnermost(_ place: UInt32) {
         guard var slice = innermost else { return }
         slice.place = place
@@ -52,7 +55,7 @@ struct OpenSlices: ~Copyable, Sendable {
     /// Returns a copy of the slices.
     ///
     /// - Parameter midway: A hook for tests, called between the two loads of `changes`.
-    /// - Returns: The slices; an empty list if the thread has pushed slices during each of many attempts.
+    /// - Returns: The slices; an empty list if all of many attempts failed, because the thread pushed slices meanwhile.
     func copy(midway: () -> Void = {}) -> [RecordedEvent] {
         for _ in 0..<1_000 {
             let change = changes.load(ordering: .acquiring)

@@ -72,7 +72,9 @@ struct TickScale: Sendable {
 }
 
 extension RecorderClock {
-    /// Measures the number of ticks in a microsecond; for cycles, this takes a fifth of a millisecond.
+    /// Measures the number of ticks in a microsecond.
+    ///
+    /// If the clock counts cycles, this takes a fifth of a millisecond.
     func measureMicrosecond() -> UInt64 {
         if self == .nanoseconds { return 1_000 }
         let first = reading()

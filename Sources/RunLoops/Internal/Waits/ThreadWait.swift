@@ -1,11 +1,11 @@
 internal import CThreads
 
-/// The record of one wait of a thread for other threads.
+/// The record of one wait in which a thread waits for other threads.
 ///
-/// The record contains *targets*: events that only one thread can cause (``WaitTarget``). The thread that can cause an event holds
-/// the target. The record is created on the thread that is about to block, with the targets that this thread holds, because they
-/// cannot change while it is blocked. The targets that the thread waits for can change, and another thread can begin to serve a
-/// port set. So each search for a circle calls ``stillWaitsFor`` again.
+/// A *target* is an event that only one thread can cause (``WaitTarget``). That thread *holds* the target. The record is created on
+/// the thread that is about to block. It contains the targets that this thread holds, which cannot change while the thread is
+/// blocked. But the targets that the thread waits for can change, for example if another thread begins to serve a port set. So each
+/// search for a circle of waiting threads calls ``stillWaitsFor`` again.
 ///
 /// > Thread safety: ``begin()``, ``beginOrBreakCircle()`` and ``end()`` on the thread that waits.
 package final class ThreadWait: Sendable {
@@ -18,9 +18,9 @@ package final class ThreadWait: Sendable {
     /// The public member that the thread has called.
     let operation: StaticString
     let origin: SourceLocation
-    /// True if the wait has a deadline after which the thread continues in any case.
+    /// True if the wait has a deadline, after which the thread continues in any case.
     ///
-    /// A circle of waiting threads that contains this wait need not be broken.
+    /// If a circle of waiting threads contains such a wait, the circle ends by itself and need not be broken.
     let endsByItself: Bool
     /// Returns the events that the thread is still waiting for.
     ///
@@ -28,10 +28,10 @@ package final class ThreadWait: Sendable {
     let stillWaitsFor: @Sendable () -> [WaitTarget]
     private let refuse: @Sendable (WaitCircle) -> Bool
 
-    /// The waits in progress of the process, for every thread that can be in a circle of waiting threads.
+    /// The waits that are in progress in this process.
     ///
-    /// A thread takes the lock when it is about to block, and when it continues. Threads never take the lock to serve the requests
-    /// of waiting threads.
+    /// A wait is left out if its thread can be in no circle of waiting threads. A thread takes the lock when it is about to
+    /// block, and when it continues. Threads never take the lock to serve the requests of waiting threads.
     static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
@@ -71,7 +71,7 @@ package final class ThreadWait: Sendable {
         stillWaitsFor = targets
     }
 
-    /// Returns the events that only the calling thread can cause, and that other threads can be waiting for.
+    /// Returns the events that other threads can be waiting for, and that only the calling thread can cause.
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
         if let loop = RunLoop.existing {
@@ -85,9 +85,9 @@ package final class ThreadWait: Sendable {
         return targets + (source?.targets() ?? [])
     }
 
-    /// The function that returns the calls of observers that the calling thread is making, as targets of other threads' waits.
+    /// The function that returns the calling thread's unfinished calls of observers, as targets.
     ///
-    /// The module that calls observers sets this function.
+    /// Other threads can wait for the end of these calls. The module that calls observers sets this function.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)
 
     /// Begins the wait, unless it would close a circle of threads that wait for each other.
@@ -110,8 +110,8 @@ package final class ThreadWait: Sendable {
     ///
     /// If the wait would close a circle, another wait in the circle is refused instead.
     ///
-    /// - Returns: The circle, if none of its other waits could be refused, and none ends by itself, so that every thread would wait
-    ///   forever. In that case the wait has not begun.
+    /// - Returns: Nil if the wait has begun. Otherwise the circle: no other wait in it could be refused, and no wait in it ends by
+    ///   itself, so every thread in it would wait for ever.
     package func beginOrBreakCircle() -> WaitCircle? {
         if Recorder.isOn { _ = Recorder.begin(.wait, origin) }
         var tried: [ObjectIdentifier] = []

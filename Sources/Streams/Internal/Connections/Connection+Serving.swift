@@ -232,8 +232,8 @@ extension Connection: StreamMember {
 
     /// True if the connection is still in the mode that the loop runs in.
     ///
-    /// - Parameter version: The version of ``places`` at a time when the connection was in the mode that the loop runs in.
-    /// - Returns: False also if the connection is in no mode.
+    /// - Parameter version: The version that ``places`` had when the connection was last known to be in the loop's mode.
+    /// - Returns: False if the loop runs in another mode, or the connection is in no mode.
     private func isInRunningMode(since version: Int) -> Bool {
         if places.version == version { return !places.isEmpty }
         return !places.isEmpty && streams?.loop.isIdleOrRuns(inOneOf: modes) ?? false
