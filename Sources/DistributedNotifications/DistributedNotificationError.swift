@@ -25,7 +25,7 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case timedOut
     /// The task that waited was cancelled. A post that the call was waiting for may still arrive.
     case cancelled
-    /// The value is not encodable as JSON, or the payload is not JSON of the type, for the given reason.
+    /// The value cannot be encoded as JSON, or the payload cannot be decoded from JSON to the type, for the given reason.
     case coding(String)
     /// The other end of the connection violates the protocol, for the given reason.
     case protocolViolation(String)

@@ -32,7 +32,7 @@ public struct Notification: Sendable {
     /// The object, or the payload; nil if there is neither.
     ///
     /// If the identity of the content is ``sender``, the content is the object; otherwise it is the payload. The object and the
-    /// payload share this property, because a notification must fit into a parcel, in which it is sent to another loop.
+    /// payload share one property to keep a notification small. It is sent to another loop in a parcel, into which it must fit.
     private let content: (any AnyObject & Sendable)?
 
     /// The unfinished deliveries of this notification that the poster waits for; nil if the poster does not wait.
@@ -103,8 +103,9 @@ public struct Notification: Sendable {
 }
 
 extension Notification {
-    /// The contents that a dependent module keeps in the notification, in types that this module does not know; nil if there are
-    /// none.
+    /// An object in which a dependent module keeps the contents of its notification; nil if there is none.
+    ///
+    /// This module does not know the type of the object.
     package var payload: (any AnyObject & Sendable)? { isPayload ? content : nil }
 
     private var isPayload: Bool {

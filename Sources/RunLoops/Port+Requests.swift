@@ -26,7 +26,7 @@ extension Port {
     ///     deadline has passed, or the receiver's thread is this thread. If the wait would close a circle of
     ///     waiting threads, the message is destroyed.
     /// - Returns: The answer.
-    /// - Throws: ``RequestError``, the reason for which there is no answer.
+    /// - Throws: ``RequestError`` if there is no answer; the error gives the reason.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -50,7 +50,7 @@ extension Port {
     ///   - message: The closure that makes the message with the right to reply. It is called once, in the actor that makes the
     ///     request, unless the request is refused immediately.
     /// - Returns: The answer.
-    /// - Throws: ``RequestError``, the reason for which there is no answer.
+    /// - Throws: ``RequestError`` if there is no answer; the error gives the reason.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     nonisolated(nonsending) public func request<Answer: Sendable>(
@@ -83,7 +83,7 @@ extension SendRight {
     ///     deadline has passed, or the receiver's thread is this thread. If the wait would close a circle of
     ///     waiting threads, the message is destroyed.
     /// - Returns: The answer.
-    /// - Throws: ``RequestError``, the reason for which there is no answer.
+    /// - Throws: ``RequestError`` if there is no answer; the error gives the reason.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -108,7 +108,7 @@ extension SendRight {
     ///   - message: The closure that makes the message with the right to reply. It is called once, in the actor that makes the
     ///     request, unless the request is refused immediately.
     /// - Returns: The answer.
-    /// - Throws: ``RequestError``, the reason for which there is no answer.
+    /// - Throws: ``RequestError`` if there is no answer; the error gives the reason.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     nonisolated(nonsending) public func request<Answer: Sendable>(

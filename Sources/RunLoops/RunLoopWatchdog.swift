@@ -14,8 +14,8 @@ internal import Synchronization
 ///
 /// The loops do not read the clock. Instead, the watchdog inspects the loops four times within the threshold, but at most once in a
 /// tenth of a millisecond. So each report arrives up to half the threshold later, and the watchdog can miss a call that lasts
-/// between 1 and 1.5 times the threshold. The watchdog can also miss the calls of a pass that was under way when the watchdog
-/// began, except calls of inputs that were added after that.
+/// between 1 and 1.5 times the threshold. If a pass is under way when the watchdog begins, the watchdog can also miss the
+/// calls of that pass, except calls of inputs that are added after the watchdog has begun.
 ///
 /// Without a watchdog, the loops do no additional work. With a watchdog, each call of a handler costs its loop a few plain stores.
 ///

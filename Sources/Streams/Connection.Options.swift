@@ -12,7 +12,7 @@ extension Connection {
         /// all addresses, and the hand-shake of TLS. For an accepted connection with TLS, it is the time of the hand-shake.
         public var connectTimeout: Duration? = .seconds(10)
 
-        /// The maximum time for which the kernel may accept none of the unsent bytes; 30 seconds by default, nil for no limit.
+        /// The maximum time that unsent bytes wait while the kernel accepts none of them; 30 seconds by default, nil for no limit.
         ///
         /// When this time has passed, the connection ends.
         public var writeTimeout: Duration? = .seconds(30)

@@ -24,8 +24,8 @@ extension NotificationCenter {
 
     /// Makes a notification, and posts it.
     ///
-    /// This is the same method without the parameters for diagnostics. A reference to the method by its labels needs it, and so
-    /// does the conformance of a center to a protocol that requires the method.
+    /// This overload does not have the parameters `fileID` and `line`. It is needed for a reference without arguments, such as
+    /// `center.post(name:object:userInfo:)`, and for the conformance of a center to a protocol that requires this method.
     ///
     /// - Parameters:
     ///   - name: The name of the event.

@@ -3,10 +3,10 @@ public import RunLoops
 
 public import class RunLoops.Timer
 
-/// Members of the timer without the parameters `fileID` and `line`.
+/// Overloads of the timer's members that do not have the parameters `fileID` and `line`.
 ///
-/// They exist for references by labels, such as `Timer.scheduledTimer(withTimeInterval:repeats:block:)`. A call uses the members
-/// that record its file and line.
+/// A reference without arguments, such as `Timer.scheduledTimer(withTimeInterval:repeats:block:)`, needs them. A call uses the
+/// other overloads, which record the file and line of the call.
 extension Timer {
     /// Makes a timer that first fires one interval from now.
     ///

@@ -4,13 +4,13 @@ internal import DistributedNotifications
 ///
 /// A pure value.
 struct ReadingMemory: Hashable, Sendable {
-    /// The ID of the entry up to which the live subscriptions have got all entries.
+    /// The ID of the last entry that was read for the live subscriptions.
     var cursor = EntryID.zero
-    /// The numbers of the subscriptions that have got all entries up to ``cursor``.
+    /// The numbers of the subscriptions that have read all entries up to ``cursor``.
     private(set) var live: Set<UInt64> = []
     /// The subscriptions that have begun, keyed by their numbers.
     ///
-    /// Each value is the value of ``EndedPosters/count`` at the time when the subscription was last live.
+    /// The value is ``EndedPosters/count`` as of the time when the subscription was last live.
     private(set) var begun: [UInt64: UInt64] = [:]
     /// The numbers of the subscriptions whose positions are from an earlier run of the server, and so may be invalid.
     private(set) var unsure: Set<UInt64> = []

@@ -42,7 +42,7 @@ extension RedisSession {
 
     func unsubscribe(_ numbers: [UInt64]) { for number in numbers { wanted[number] = nil } }
 
-    /// Reports to the center each given poster that the server knows and that has not ended.
+    /// Asks the server for the given posters, and reports to the center those that exist and have not ended.
     func locate(_ asked: [PosterID]) {
         if asked.isEmpty { return }
         var words = RedisWords("HMGET", posters)

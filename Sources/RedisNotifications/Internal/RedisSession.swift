@@ -3,9 +3,9 @@ internal import RunLoops
 
 /// A connection to the server, which lasts until the first fault.
 ///
-/// It has three sockets. The first carries commands. The second waits for entries of the stream, and has read the key of the
-/// generation, so that the server tracks changes of that key. On the third, the server reports when the key is changed or deleted,
-/// even while the second waits. If one socket ends, all three are closed.
+/// It has three sockets. The first carries commands. The second waits for entries of the stream. It has also read the key of the
+/// generation, which makes the server track changes of that key. The server reports such a change, or the deletion of the key, on
+/// the third socket, even while the second socket waits. If one socket ends, all three are closed.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisSession {
@@ -23,9 +23,9 @@ final class RedisSession {
     private var batch = PostBatch()
     /// The number of posts that were handed over and that the server has not accepted yet.
     private var pendingPosts = 0
-    /// True if the server has accepted posts since the engine was last told so.
+    /// True if the server has accepted posts that were not reported to the engine yet.
     private var hasAccepted = false
-    /// The highest number of all posts and horizons that were sent on this connection.
+    /// The highest number in the posts and announcements that were sent on this connection.
     private var lastSent: UInt64 = 0
 
     /// The subscriptions of the center, keyed by their numbers.
@@ -35,7 +35,7 @@ final class RedisSession {
     /// True while the second socket waits for entries.
     var isReading = false
     var isDelivering = false
-    /// True once ``ReadingMemory/cursor`` is the position at which the live reader continues.
+    /// True if the live reader can continue at ``ReadingMemory/cursor``; false if a scan must set the cursor first.
     var hasCursor = false
     var lastBatch: UInt64 = 0
     var credits = 0

@@ -105,8 +105,8 @@ final class ObserverLane: Sendable {
 
     /// Registers a caller that waits until the subscription is confirmed.
     ///
-    /// - Returns: A one-shot, which is decided with true by the confirmation, or with false if the lane is removed first; nil if
-    ///   the subscription is already confirmed, or the lane is already removed.
+    /// - Returns: A one-shot. It is decided with true when the subscription is confirmed, or with false if the lane is removed
+    ///   first. Nil if the subscription is already confirmed, or the lane is already removed.
     func awaitConfirmation() -> OneShot<Bool>? {
         state.withLock { state in
             if state.isConfirmed || state.isRemoved { return nil }
@@ -137,7 +137,7 @@ final class ObserverLane: Sendable {
 
     /// Removes and returns the next event; nil if there is none.
     ///
-    /// If it returns nil, the next change that makes an event available schedules a block again.
+    /// If the result is nil, no block is scheduled any longer. The next change that makes an event available schedules one.
     private func take() -> DistributedNotificationEvent? {
         state.withLock { state in
             guard !state.isRemoved, let event = state.queue.next() else {

@@ -26,7 +26,7 @@ struct HubConnection: Hashable, Sendable {
     /// The progress of sending the earlier posts that a subscription asked for.
     struct Replay: Hashable, Sendable {
         let subscription: UInt64
-        /// The position of the next kept post to check against the subscription.
+        /// The position of the next post to check against the subscription.
         var next: UInt64
         /// The time of the oldest post to send; nil for any time.
         var since: Int64?
@@ -36,7 +36,7 @@ struct HubConnection: Hashable, Sendable {
         let poster: PosterID
         let topic: Topic
 
-        /// Returns a horizon that reports the posts of the topic up to a number as lost.
+        /// Returns a horizon that reports a loss: all posts of the topic with numbers up to `number`.
         func loss(_ number: UInt64) -> Horizon {
             Horizon(poster: poster, topic: topic, number: number, reason: .processBehind)
         }
@@ -49,18 +49,20 @@ struct HubConnection: Hashable, Sendable {
     var queuedBytes = 0
     var unconfirmed = Deque<Unconfirmed>()
     var replays = Deque<Replay>()
-    /// The number of the newest post that was left out of the queue for lack of room, for each topic with such posts.
-    var missed: [MissedTopic: UInt64] = [:]
-    /// True if posts of more topics were left out of the queue than the hub keeps in `missed`.
+    /// The topics of posts that were left out of the queue for lack of room.
     ///
-    /// If so, the hub checks all topics that the connection subscribes to.
+    /// The value is the number of the topic's newest omitted post.
+    var missed: [MissedTopic: UInt64] = [:]
+    /// True if the hub has omitted a post whose topic did not fit into `missed`.
+    ///
+    /// In that case the hub checks all topics that the connection subscribes to.
     var isMissingMore = false
     /// True if the hub has forgotten an ended poster since `isMissingMore` became true.
     ///
-    /// If so, a check of all topics does not find every loss.
+    /// In that case a check of all topics does not find every loss.
     var hasForgotten = false
     var lastBatch: UInt64 = 0
-    /// The maximum number of posts that may have been sent and not yet confirmed.
+    /// The maximum number of unconfirmed posts; when it is reached, no further post is sent.
     var credits = 1_024
     /// True if posters no longer wait for the connection's confirmations.
     ///
@@ -70,9 +72,9 @@ struct HubConnection: Hashable, Sendable {
     /// True if the connection has confirmed posts since the last check, or held no posts at that check.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// True if an acknowledgement is owed to the connection that may wait until other connections confirm the posts.
+    /// True while the acknowledgement of this connection's own posts is delayed, to let other connections confirm the posts first.
     var isPatient = false
-    /// The horizons of the poster's first announcement, as far as they have arrived.
+    /// The horizons of the poster's opening announcement that have arrived; empty once the announcement is complete.
     var opening: [Horizon] = []
     /// True once the poster has said that it ends.
     var hasEnded = false
@@ -83,7 +85,7 @@ struct HubConnection: Hashable, Sendable {
     /// True if a further post may be sent before the connection confirms earlier ones.
     var hasCredits: Bool { unconfirmed.count < credits }
 
-    /// True if there are posts for the connection that it has not confirmed.
+    /// True if the connection has not confirmed all posts that are queued for it or were sent to it.
     var holdsPosts: Bool { queuedPosts > 0 || !unconfirmed.isEmpty }
 
     /// True if posts were left out of the queue for lack of room, and the connection has not been told so.
@@ -142,14 +144,17 @@ struct HubConnection: Hashable, Sendable {
 
     /// Returns the content to add to a batch next.
     ///
-    /// If it is an item, the item leaves the queue.
+    /// If the content is an item, the item is removed from the queue.
     mutating func takeNext(for batch: UInt64, fits room: Int) -> Next {
         if !queue.isEmpty { return takeFirst(for: batch, fits: room).map { .item($0) } ?? .nothing }
         if misses { return .missed }
         return hasCredits && !replays.isEmpty ? .replay : .nothing
     }
 
-    /// Removes and returns the first item of the queue, unless it has more bytes than `room` or there is no credit for it.
+    /// Removes and returns the first item of the queue; returns nil if the queue is empty.
+    ///
+    /// If the item is a post, it stays in the queue, and the result is nil, while the post is larger than `room` or there are no
+    /// credits.
     mutating func takeFirst(for batch: UInt64, fits room: Int) -> EngineBatch.Item? {
         switch queue.first {
         case nil: return nil
@@ -168,7 +173,7 @@ struct HubConnection: Hashable, Sendable {
 }
 
 extension EngineBatch.Item {
-    /// The number of bytes that the item counts for in a batch.
+    /// The item's share of the size of a batch, in bytes.
     var cost: Int {
         switch self {
         case .post(let delivered): delivered.post.cost

@@ -7,7 +7,9 @@ final class InProcessHubCore: Sendable {
     private struct State: Sendable {
         var hub: Hub
         var lastConnection: UInt64 = 0
-        /// For each connection, the closure that tells its engine of output, or of the end of the hub.
+        /// The closure of each connection that wakes the connection's engine.
+        ///
+        /// It is called with true when there is output, and with false when the hub has ended.
         var wakes: [UInt64: @Sendable (Bool) -> Void] = [:]
     }
 

@@ -14,7 +14,8 @@ struct NameLock: ~Copyable, Sendable {
     private var socket: FileIdentity?
     /// The ID of the process that took the name.
     ///
-    /// A forked child destroys its copy of this value without touching the files, because its own process ID is another one.
+    /// A forked child has another process ID. So it recognizes that it did not take the name, and destroys its copy of this value
+    /// without touching the files.
     private let processID = getpid()
 
     /// Locks a name for this process.
@@ -91,14 +92,14 @@ struct NameLock: ~Copyable, Sendable {
 
     /// True if this port still has its name.
     ///
-    /// For that, the lock file, the socket and their directory must not have been removed, moved or replaced.
+    /// This is false if the lock file, the socket or their directory was removed, moved or replaced.
     var isInPlace: Bool {
         directory.isInPlace
             && FileIdentity.isInPlace(lock.descriptor, NameLock.lockFile(of: name), directory.descriptor)
             && socket != nil && FileIdentity(of: name.bytes, in: directory.descriptor) == socket
     }
 
-    /// Makes a watch that reports when ``isInPlace`` may have become false.
+    /// Makes a watch that reports each event that can make ``isInPlace`` false.
     borrowing func watch() throws(SystemError) -> NameWatch {
         try NameWatch(
             directory: directory.address(of: []).bytes, files: [name.bytes, NameLock.lockFile(of: name)])

@@ -1,7 +1,9 @@
 internal import Glibc
 internal import RunLoops
 
-/// An inotify descriptor that becomes readable when the files of a port name may have been removed, moved or replaced.
+/// An inotify descriptor that becomes readable on each event that can mean that a file of a port name is lost.
+///
+/// A file is lost if it is removed, moved or replaced.
 ///
 /// The kernel reports changes of these files only, so changes of other names in the same directory wake up no process.
 struct NameWatch: ~Copyable, Sendable {

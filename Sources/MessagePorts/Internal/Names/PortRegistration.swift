@@ -33,7 +33,7 @@ struct PortRegistration: ~Copyable, Sendable {
         }
     }
 
-    /// Makes a watch that reports when the name may have been lost.
+    /// Makes a watch that reports each event that can mean the loss of the name.
     ///
     /// Returns nil for an abstract name, which cannot be lost.
     borrowing func watch() throws(SystemError) -> NameWatch? {

@@ -24,7 +24,7 @@ struct ConnectionQuota: Sendable {
         self.ownUser = ownUser
     }
 
-    /// Counts a connection, unless its process or its user is at the limit.
+    /// Counts a connection, unless the peer's process or user already has the maximum number of connections.
     ///
     /// - Returns: True if the connection is counted.
     mutating func take(_ peer: PeerCredentials) -> Bool {

@@ -13,7 +13,7 @@ struct ConnectionTable: Sendable {
     ///
     /// - Parameters:
     ///   - quota: A quota that counts no connections yet.
-    ///   - number: The number before that of the first connection.
+    ///   - number: A number; the first connection gets the next one.
     init(_ quota: ConnectionQuota, numbersAbove number: UInt64) {
         self.quota = quota
         lastNumber = number
@@ -28,7 +28,7 @@ struct ConnectionTable: Sendable {
 
     /// Reserves a place for a connection that the filter decides about next.
     ///
-    /// - Returns: The connection's number, or nil if its process or its user is at the limit.
+    /// - Returns: The connection's number, or nil if the peer's process or user already has the maximum number of connections.
     mutating func reserve(for peer: PeerCredentials) -> UInt64? {
         if !quota.take(peer) { return nil }
         lastNumber += 1

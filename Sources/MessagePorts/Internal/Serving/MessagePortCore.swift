@@ -28,7 +28,7 @@ final class MessagePortCore: Sendable {
     let counters = PortCounters()
     private let reports = RateLimitedLog()
 
-    /// The claim of the loop that reads the connections.
+    /// The exclusive right of one loop to read the connections.
     ///
     /// Only the thread of that loop accesses `reads`, `deadlines` and `input`.
     let claim = SharedClaim()
@@ -122,7 +122,7 @@ final class MessagePortCore: Sendable {
 
     /// Reserves a place for a connection that the filter decides about next.
     ///
-    /// - Returns: The connection's number, or nil if its process or its user is at the limit.
+    /// - Returns: The connection's number, or nil if the peer's process or user already has the maximum number of connections.
     func reservePlace(for peer: PeerCredentials) -> UInt64? {
         state.withLock { $0.connections.reserve(for: peer) }
     }
@@ -210,7 +210,9 @@ final class MessagePortCore: Sendable {
         input.input.leave()
     }
 
-    /// Adds a handler that is called on its own loop when the port ends, or soon if the port has ended already.
+    /// Adds a handler that is called on its own loop when the port ends.
+    ///
+    /// If the port has ended already, the handler is called soon.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.listener != nil { state.endCallbacks.add(callback) }

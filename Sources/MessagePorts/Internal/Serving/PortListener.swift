@@ -13,7 +13,7 @@ final class PortListener: Sendable {
     /// port.
     nonisolated(unsafe) private var held: PortRegistration?
 
-    /// True if a connection holds no descriptors before the port has admitted its peer.
+    /// True if the kernel rejects descriptors from a peer until the port has admitted the peer.
     let blocksDescriptors: Bool
 
     init(_ held: consuming PortRegistration) {
@@ -67,7 +67,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Makes a watch that reports when the name may have been lost.
+    /// Makes a watch that reports each event that can mean the loss of the name.
     ///
     /// Returns nil if the name cannot be lost or has been released.
     func watchName() throws(SystemError) -> NameWatch? {
@@ -85,7 +85,7 @@ final class PortListener: Sendable {
     ///
     /// A second call does nothing.
     ///
-    /// - Parameter set: The set, which stops watching the listener if it does watch it.
+    /// - Parameter set: The port's set. If the set watches the listener, it stops.
     func release(_ set: EpollSet) {
         unwatch(in: set)
         var ended: PortRegistration?

@@ -23,7 +23,8 @@ extension CallRecord {
 
     /// Takes a free record for the calling thread, or makes one if none is free.
     ///
-    /// `outer` is the thread's full record, if the thread's calls nest too deeply for it, and nil for the thread's first record.
+    /// For the thread's first record, `outer` is nil. If the thread's nested calls have filled a record, the thread needs a further
+    /// one; `outer` is then the full record.
     @inline(never)
     static func take(outer: CallRecord?) -> CallRecord {
         let record = takeFree() ?? make()
@@ -68,7 +69,9 @@ extension CallRecord {
         unsafe storage.pointee.isTaken.store(false, ordering: .releasing)
     }
 
-    /// Removes from the record the calls and the look-up of a thread that no longer exists, and marks the record as free.
+    /// Clears the calls and the look-up in the record, and marks the record as free.
+    ///
+    /// The record's thread is ending or, in a forked child, does not exist.
     private func reset() {
         unsafe storage.pointee.depth = 0
         // This is a `while` loop, not a `for` loop over a range. In an unoptimized build, a `for` loop can make the runtime look up
@@ -85,7 +88,8 @@ extension CallRecord {
 
     /// Gives back all records of the calling thread, which is ending.
     ///
-    /// If a handler has ended the thread, the call of that handler never returns. So the waits for the end of that call end here.
+    /// If a handler has ended the thread, the call of that handler never returns. Other threads can be waiting until that call is
+    /// over. This method counts the call as over, so that they continue.
     private static func threadEnds() {
         // Safe: the published observations are alive, because the stack frames that call them hold references to them and were
         // never unwound.

@@ -23,9 +23,9 @@ class Observation: @unchecked Sendable {
     /// The sender whose notifications are observed; nil if notifications with any sender, or without one, are observed.
     let sender: ObjectIdentifier?
 
-    /// The object whose identity ``sender`` is.
+    /// The object that ``sender`` identifies.
     ///
-    /// The identity is meaningful only while the object is alive.
+    /// ``sender`` is meaningful only while the object is alive.
     private let object: WeakReference?
 
     /// The closures to call when the last call of the handler has returned.
@@ -36,7 +36,7 @@ class Observation: @unchecked Sendable {
         var waiters: [@Sendable () -> Void] = []
     }
 
-    /// The observer on a loop to which this observation passes its notifications; nil if it calls the user's handler itself.
+    /// The observer on a loop that gets this observation's notifications; nil if the observation calls the user's handler itself.
     let target: (any DeliveryTarget)?
 
     init(

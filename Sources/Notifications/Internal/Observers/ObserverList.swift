@@ -109,7 +109,9 @@ struct ObserverList {
         return removed * 2 >= count
     }
 
-    /// Returns a new list of the observations that were not removed, with room for as many again.
+    /// Returns a new list of the observations that were not removed.
+    ///
+    /// The list has room for twice that number, and for two at least.
     func compacted() -> ObserverList {
         var kept: [Observation] = []
         for index in 0..<count {

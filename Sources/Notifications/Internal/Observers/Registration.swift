@@ -15,8 +15,7 @@ struct Registration: Sendable {
         self.forget = forget
     }
 
-    /// The observer on a loop to which the observation passes its notifications; nil if the observation calls the user's handler
-    /// itself.
+    /// The observer on a loop that gets the observation's notifications; nil if the observation calls the user's handler itself.
     var target: (any DeliveryTarget)? { observation.target }
     var id: ObjectIdentifier { ObjectIdentifier(observation) }
     var sender: ObjectIdentifier? { observation.sender }
@@ -24,10 +23,10 @@ struct Registration: Sendable {
     /// True if a call of the handler is on the stack of the calling thread.
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
 
-    /// The calls for whose end a thread waits when it waits until no call of the handler is running.
+    /// The targets of a wait until no call of the handler is running.
     ///
-    /// There is one element for the observation and, if it passes its notifications to an observer on a loop, another for that
-    /// observer.
+    /// One element stands for the calls of the observation. If the observation passes its notifications to an observer on a loop, a
+    /// second element stands for the calls of that observer.
     var calls: [WaitTarget] {
         [.call(of: observation)] + (target.map { [.call(of: $0.observation)] } ?? [])
     }
@@ -42,8 +41,8 @@ struct Registration: Sendable {
 
     /// Ends the observation itself, so that posts no longer reach it, and removes it from its map.
     ///
-    /// If the observation passes its notifications to an observer on a loop, that observer stays, and its notifications continue to
-    /// wait.
+    /// If the observation passes its notifications to an observer on a loop, that observer is not removed, and the notifications
+    /// that wait for it are not discarded.
     func end() {
         if observation.remove() { forget() }
     }

@@ -19,9 +19,9 @@ final class AwaitedDelivery: Sendable {
         observer.deliver(notification, awaitedAs: ObjectIdentifier(self))
     }
 
-    /// Moves a delivery out of the loop's queue, and calls the observer's handler if the delivery has arrived.
+    /// Moves a delivery out of the loop's queue, and calls the observer's handler if `hasArrived` is true.
     ///
-    /// If it has not arrived, it is counted as discarded when the last reference to it is released.
+    /// If `hasArrived` is false, the delivery counts as discarded when the last reference to it is released.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
         // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: AwaitedDelivery.self).move()

@@ -1,6 +1,7 @@
-/// A delivery on its way to a loop, for an observer whose capacity is not unlimited; it carries a number, but no notification.
+/// A delivery on its way to a loop, for an observer with limited capacity.
 ///
-/// When the delivery arrives, ``BoundedDeliveryQueue`` decides which notifications the handler gets.
+/// The delivery carries a number, but no notification. When it arrives, ``BoundedDeliveryQueue`` decides which notifications the
+/// handler gets.
 struct NumberedDelivery: ~Copyable, Sendable {
     private let observer: RedirectedObserver
     private let number: Int

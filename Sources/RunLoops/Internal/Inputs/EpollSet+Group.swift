@@ -2,7 +2,7 @@ internal import CLibEvent
 internal import Glibc
 
 extension EpollSet {
-    /// Makes, in this epoll set, a change that a ``DescriptorGroup`` has returned.
+    /// Applies to this epoll set a change that a ``DescriptorGroup`` has returned.
     ///
     /// - Returns: The kernel's answer.
     func make(_ change: DescriptorGroup.Change) -> DescriptorGroup.Answer {
@@ -31,7 +31,9 @@ extension EpollSet.Interest {
         if interest.contains(.write) { insert(.writing) }
     }
 
-    /// Converts events of epoll to the readiness that an interest asks for, together with any hang-up or error.
+    /// Converts epoll's events to readiness.
+    ///
+    /// The result contains `.readable` and `.writable` only if the interest asks for them, and a hang-up or an error in any case.
     func readiness(of interest: DescriptorSource.Interest) -> DescriptorSource.Readiness {
         var readiness: DescriptorSource.Readiness = []
         if rawValue & EPOLLIN.rawValue != 0 && interest.contains(.read) { readiness.insert(.readable) }

@@ -38,8 +38,8 @@ final class LoopTimers {
 
     /// Returns true if a fire was planned since the last call.
     ///
-    /// The pass reads the clock when it polls the kernel. A handler that runs later can plan a fire for a date that is after that
-    /// reading but has already passed, so the pass must read the clock again.
+    /// If the result is true, the pass must read the clock again. The pass reads the clock when it polls the kernel, and then calls
+    /// handlers. A handler can plan a fire for a date between that reading and now. By the old reading, that fire would not be due.
     @inline(__always)
     func takeNews() -> Bool {
         if !plan.value.hasNews { return false }

@@ -7,7 +7,7 @@ struct PortRights: Sendable {
     private enum Notice {
         /// The receiver has not requested the notice.
         case notRequested
-        /// The receiver has requested the notice, which is not to be sent yet.
+        /// The receiver has requested the notice, but the notice is not due yet.
         case requested
         /// A notice is in the port's queue.
         ///
@@ -20,7 +20,7 @@ struct PortRights: Sendable {
     /// An action that the caller must perform after it has released its locks.
     enum Action {
         case nothing
-        /// The caller must queue a notice in the port, behind all messages that the rights have sent.
+        /// The caller must queue a notice in the port, behind all messages that were sent through the rights.
         case queueNotice
         /// The caller must call the receiver's handler.
         ///
@@ -76,8 +76,8 @@ struct PortRights: Sendable {
 
     /// Requests the notice that no send right is left.
     ///
-    /// If all send rights that were made have been released, and no notice has reported this to the receiver, a notice is due
-    /// immediately.
+    /// A notice is due immediately if all send rights that were made have been released, and the receiver has got no notice of
+    /// that.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A timer that ends a loop's sleep at a set moment.
 ///
-/// The timer is a timerfd on the clock of ``Moment``, which the loop polls edge-triggered and never reads.
+/// The timer is a timerfd that uses the clock of ``Moment``. The loop polls the timerfd edge-triggered, and never reads it.
 ///
 /// Setting the alarm makes a system call only if the new moment is earlier than the moment that the kernel's timer is set to, or if
 /// the kernel's timer has fired. The kernel's timer is never moved to a later moment, because one surplus wake-up costs less than a

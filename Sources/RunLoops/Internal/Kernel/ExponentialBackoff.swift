@@ -19,6 +19,6 @@ package struct ExponentialBackoff: Hashable, Sendable {
     /// Starts again with the shortest pause, because a try has succeeded or is likely to succeed.
     package mutating func reset() { next = shortest }
 
-    /// The backoff for descriptors that the kernel has refused to watch, between two tries to watch them.
+    /// The pause before a loop tries again to watch descriptors that the kernel has refused to watch.
     static var rewatching: ExponentialBackoff { ExponentialBackoff(from: .milliseconds(1), to: .seconds(1)) }
 }

@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// libevent ends the process if it cannot open a pipe for a new base. So a base is made only after a check that enough descriptors
 /// are free, and no thread opens the descriptors of another loop between the check and the creation of the base. Other code of the
-/// process can still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call, and making the
-/// loop fails with the same error as after a refusal by the kernel.
+/// process can still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call. Then no loop
+/// is made, and the caller gets the same error as after a refusal by the kernel.
 ///
 /// Abandoning the call leaks an epoll set and some memory of libevent, because only libevent knows the descriptor number of the
 /// set. Each leak doubles the number of additional descriptors that must be free, until the check always fails. So the number of
@@ -48,7 +48,7 @@ enum LoopOpening {
         }
     }
 
-    /// Records that a call of libevent was abandoned, so that more descriptors must be free from now on.
+    /// Records that a call of libevent was abandoned, and raises the ``margin`` for later checks.
     ///
     /// The caller holds the lock.
     static func lostDescriptor() {

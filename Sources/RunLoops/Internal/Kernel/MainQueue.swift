@@ -10,10 +10,10 @@ internal import Dispatch
 ///
 /// > Thread safety: the initializer on any thread, then the loop's own thread only.
 final class MainQueue {
-    /// The interval, in nanoseconds, at which a loop that is not sleeping polls the kernel for the main queue.
+    /// The interval, in nanoseconds, at which an awake loop polls the kernel to find out if the main queue has blocks.
     ///
-    /// The loop needs a system call to find out that the queue has a block. A call in each pass would cost too much, because the
-    /// queue is usually empty. At this interval, the calls take a few thousandths of the loop's time.
+    /// Each poll is a system call. A call in each pass would cost too much, because the queue is usually empty. At this interval,
+    /// the calls take a few thousandths of the loop's time.
     static let lookInterval: Int64 = 50_000
 
     // Properties are destroyed in this order, so an event is freed before its base.

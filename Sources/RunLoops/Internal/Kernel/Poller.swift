@@ -87,7 +87,9 @@ final class Poller {
     /// - Returns: The number of system calls that the call made.
     func setAlarm(_ moment: Moment) -> Int { alarm.value.set(moment) ? 1 : 0 }
 
-    /// Finds the descriptor of the poller's epoll set, which is readable while ``poll()`` would find something ready.
+    /// Finds the descriptor of the poller's epoll set.
+    ///
+    /// The descriptor is readable as long as a call of ``poll()`` would find a ready descriptor.
     ///
     /// libevent has no function that returns this descriptor, so the method searches `/proc` for it.
     ///

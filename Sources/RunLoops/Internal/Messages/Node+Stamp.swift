@@ -1,8 +1,8 @@
-/// Stamps: the time at which the message in a node was sent, for the flight recorder.
+/// The stamp of a node: the time at which the message in the node was sent, for the flight recorder.
 ///
-/// The stamp is in the last four bytes of the node's second word, which have no other use. Without a recording, only the store of
-/// the node's kind touches these bytes, because this store covers the whole word. A node that was sent before a recording began can
-/// carry an old stamp; a snapshot ignores stamps from before its recording.
+/// The stamp is in the last four bytes of the node's second word, which have no other use. While nothing is recorded, no stamp is
+/// written: these bytes change only when the node's kind is stored, because that store covers the whole word. A node that was sent
+/// before a recording began can carry an old stamp; a snapshot ignores stamps from before its recording.
 extension Node {
     private static let stampOffset = 12
 

@@ -12,7 +12,7 @@ struct Node: Equatable, @unchecked Sendable {
     let address: UnsafeMutableRawPointer
 
     static let stride = 64
-    /// The size in bytes of a wide node, which is two neighbours in one slab, for contents that are too large for one node.
+    /// The size in bytes of a wide node: two adjacent nodes of one slab, for contents that are too large for one node.
     @usableFromInline static let wideStride = 2 * stride
     private static let kindOffset = 8
     @usableFromInline static let payloadOffset = 16

@@ -42,10 +42,12 @@ enum LoopRegistry {
         withExtendedLifetime(removed) {}
     }
 
-    /// Makes all current and future loops record their handlers, for one more watchdog or inspector.
+    /// Counts one more watchdog or inspector, for which all current and future loops record their handlers.
     static func beginWatching() { addWatchers(1) }
 
-    /// Ends the recording of handlers for one watchdog or inspector.
+    /// Counts one watchdog or inspector less.
+    ///
+    /// The loops continue to record their handlers for the others, and for the flight recorder.
     static func endWatching() { addWatchers(-1) }
 
     private static func addWatchers(_ number: Int) {

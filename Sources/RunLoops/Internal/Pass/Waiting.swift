@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Synchronization
 
-/// The way in which a loop waits for work, and the measurements that it is based on.
+/// The way in which a loop waits for work, and the measurements from which the loop chooses that way.
 struct Waiting {
     var policy = RunLoop.WaitPolicy.adaptive {
         // A new policy takes effect immediately, without the pause of the old policy.
@@ -29,8 +29,8 @@ struct Waiting {
 
     /// True if the loop is served by another main loop, and found no work in its last pass.
     ///
-    /// The loop has then called the observers of ``RunLoop/Activity/beforeWaiting``, so these observers are no reason for another
-    /// pass.
+    /// If this is true, the loop has already called the observers of ``RunLoop/Activity/beforeWaiting``. So it needs no other pass
+    /// for these observers.
     var guestIsIdle = false
 
     private var isAwake = false

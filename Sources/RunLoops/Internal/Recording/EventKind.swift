@@ -1,7 +1,8 @@
 /// The kind of an event of the flight recorder.
 ///
-/// Each event has a number, and a place, which is a source location or a text. The comment of each kind that is not a handler says
-/// what the two mean. The raw values of handlers are the same as in ``RunLoop/HandlerKind``.
+/// Each event has a number and a place. The place is a source location or a text. The first kinds, up to `endHandler`, are calls of
+/// handlers, and have the same raw values as in ``RunLoop/HandlerKind``. Each later kind has a comment that explains its number and
+/// its place.
 enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case block = 1
     case job, timer, manualSource, descriptor, port, observer, delivery, mainQueue, deferredWork, endHandler
@@ -20,8 +21,8 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case mark
     /// An interval that the program has recorded. The event's place is the text of the interval.
     case interval
-    /// Calls of message handlers that are recorded as one event, because together they took long. The event's number is the count
-    /// of the calls, and its place is that of one of the handlers.
+    /// Several calls of message handlers, which are one event because only their total duration was long. The event's number is the
+    /// count of the calls, and its place is that of one of the handlers.
     case stretch
     /// A notification was posted. The event's place is the name of the notification, and its number is the count of observers.
     case notification

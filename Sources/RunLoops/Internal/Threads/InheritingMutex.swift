@@ -17,7 +17,9 @@ package enum InheritingMutex {
         return unsafe mutex
     }
 
-    /// Initializes an unlocked mutex in new memory or, in a forked child, in the memory of a mutex that was locked at the fork.
+    /// Initializes a mutex as unlocked.
+    ///
+    /// The memory is new or, in a forked child, holds a mutex that was locked at the fork.
     @inlinable
     package static func initialize(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
         var attributes = pthread_mutexattr_t()

@@ -1,7 +1,9 @@
 internal import CThreads
 internal import Synchronization
 
-/// The threads that serve port sets, for the search for threads that wait for each other in a circle.
+/// A table of the threads that serve port sets.
+///
+/// The table is used to find circles of threads that wait for each other.
 ///
 /// A thread that blocks in a wait receives nothing from its port sets until the wait is over. So if a thread waits for a port that
 /// is in a set, it waits for the thread that serves the set.
@@ -20,7 +22,7 @@ enum PortSetServers {
     /// - Parameters:
     ///   - set: The identity of the set.
     ///   - server: The set's own record of its thread. This function changes the record and the table of all sets under one lock.
-    ///     So the two name the same thread, even if two threads serve the set in turn.
+    ///     So the record and the table name the same thread, even if another thread begins to serve the set at the same time.
     ///   - new: The identifier of the thread; 0 for no thread.
     ///   - midway: A hook for tests, called after the change of the set's record and before the change of the table.
     static func record(
@@ -48,15 +50,15 @@ enum PortSetServers {
         return servers.withLock { $0[set] } == thread
     }
 
-    /// Returns the thread or loop that receives for a port, and so is the target of a wait for that port.
+    /// Returns the target of a wait for a port: the thread or loop that receives the port's messages.
     ///
-    /// - Parameter receiver: The identity of the port's receiver: of a port set or of a loop's handle, as in ``Claim/holderID``.
-    /// - Returns: The thread that now serves the set; if the receiver is not a set, the loop.
+    /// - Parameter receiver: The identity of the port's receiver, which is a port set or a loop's handle, as in ``Claim/holderID``.
+    /// - Returns: The thread that now serves the set; if no thread is recorded for the receiver, the loop.
     static func waitTarget(of receiver: UInt) -> WaitTarget {
         servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)
     }
 
-    /// Removes the sets that the calling thread serves from the table, because the thread ends.
+    /// Removes from the table all sets that the calling thread serves, because the thread ends.
     static func endCurrent() {
         guard let thread = threadIfServing else { return }
         servers.withLock { servers in

@@ -6,7 +6,9 @@
 ///
 /// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
-    /// The waits in progress, by the targets that their threads hold: the events that only these threads can cause.
+    /// The waits in progress, keyed by the events that only their threads can cause.
+    ///
+    /// A wait is listed under each of its ``ThreadWait/heldTargets``.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
 
     /// Returns true if the graph contains a wait with this origin.
@@ -41,7 +43,7 @@ struct WaitGraph {
         for target in wait.heldTargets { waits[target, default: []].append(wait) }
     }
 
-    /// Removes a wait that is over from the graph.
+    /// Removes from the graph a wait that is over.
     mutating func leave(_ wait: ThreadWait) {
         for target in wait.heldTargets {
             guard let index = waits.index(forKey: target) else { continue }
@@ -50,7 +52,10 @@ struct WaitGraph {
         }
     }
 
-    /// Searches, breadth first, for a path from the targets that a wait is for to a target that its own thread holds.
+    /// Returns the shortest circle that a new wait would close; nil if there is none.
+    ///
+    /// The search is breadth-first. It starts with the events that the wait is for, and follows the waits of the threads that can
+    /// cause them. A circle is found when an event is reached that only the thread of the new wait can cause.
     private func circle(closedBy wait: ThreadWait) -> [ThreadWait]? {
         var reached = [Reached(wait: wait, previous: 0)]
         var seen: Set<ObjectIdentifier> = []
@@ -67,7 +72,7 @@ struct WaitGraph {
         return nil
     }
 
-    /// A wait that the search for a circle has reached, and the position of the wait that led to it.
+    /// One step of the search for a circle: a wait that was reached, and the position of the previous step.
     private struct Reached {
         let wait: ThreadWait
         let previous: Int

@@ -75,7 +75,7 @@ final class Connecting {
 
     // MARK: - The race
 
-    /// Continues after an event: the resolver may have answered, or the time to try the next address may have come.
+    /// Continues after an event, such as an answer of the resolver, or the moment to try the next address.
     func goOn(_ connection: Connection, _ now: Moment) {
         if connection.state.machine.ended != nil { return }
         switch lookUp?.takeAnswer() {
