@@ -70,7 +70,7 @@ struct HubConnection: Hashable, Sendable {
     /// True if the connection has confirmed posts since the last check, or held no posts at that check.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// True if an acknowledgement is owed to the connection that may wait until other connections confirm the posts.
+    /// True if an acknowledgement to the connection is delayed until other connections confirm its posts.
     var isPatient = false
     /// The horizons of the poster's first announcement, as far as they have arrived.
     var opening: [Horizon] = []
