@@ -37,8 +37,8 @@ package struct Announcement: Hashable, Sendable {
     package let horizons: [Horizon]
     /// True for the first announcement on a connection.
     ///
-    /// The first announcement contains horizons for every topic in which the poster no longer keeps all posts, because those that it
-    /// does not keep are not sent again.
+    /// The first announcement contains horizons for every topic with posts that the poster no longer keeps. Those posts are not
+    /// sent again.
     package let isOpening: Bool
     /// The number that every post still to be sent on this connection exceeds.
     ///
