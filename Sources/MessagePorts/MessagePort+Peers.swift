@@ -65,9 +65,9 @@ extension MessagePort {
     /// Sets the handler that is called when a peer that had no room for a message has room again.
     ///
     /// After ``send(_:id:descriptors:to:)-([UInt8],_,_,_)`` has returned false for a peer, the handler is called once, when at most
-    /// half of ``Limits/keptMessages``, of ``Limits/keptMessageBytes`` and of the 253 descriptors is in use for the peer. If the peer
-    /// ends first, only the handler of ``onPeerEnd(_:)`` is called. Calling this again replaces the handler. When the port leaves its
-    /// loop, the loop releases the handler.
+    /// half of each limit is in use for the peer. The limits are ``Limits/keptMessages``, ``Limits/keptMessageBytes`` and 253
+    /// descriptors. If the peer ends first, only the handler of ``onPeerEnd(_:)`` is called. Calling this again replaces the
+    /// handler. When the port leaves its loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in, with the peer that has room.
     /// - Precondition: The port is in this thread's loop; add it first. If the port or the loop has ended, this does nothing and

@@ -155,7 +155,7 @@ extension RemotePort {
     /// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` is read by the threads and tasks that
     /// wait for replies. It has no handler for messages, so messages to it are discarded.
     ///
-    /// > Thread safety: any thread. It can change at any moment.
+    /// > Thread safety: any thread. The value can change at any moment.
     public var discardedMessageCount: Int { connection.discardedMessageCount }
 
     private func setHandler<Handler>(
@@ -165,7 +165,9 @@ extension RemotePort {
         reading(member).setHandler(member, place, handler, hasEnded: connection.isEnded)
     }
 
-    /// Returns the additional state that a connection has if only a loop reads it.
+    /// Returns the state that exists only for a connection that a loop reads.
+    ///
+    /// If threads and tasks that send requests read the connection, the program ends with a message.
     ///
     /// - Parameter member: The public function that the program has called, for the message about a misuse.
     /// - Returns: The state.

@@ -5,7 +5,7 @@ extension NotificationCenter {
     ///
     /// The wait for a delivery ends when the handler has returned, when the notification has been dropped for lack of room or
     /// merged with another notification, or when the observation has been removed before the delivery. The calling thread's own
-    /// loop does not run during the wait; observers on that loop that are called immediately need no wait. Even if this method
+    /// loop does not run during the wait. An observer on that loop needs no wait if it is called immediately. Even if this method
     /// throws, the notification has been posted.
     ///
     /// - Parameters:
@@ -14,7 +14,7 @@ extension NotificationCenter {
     ///     still completed.
     /// - Throws: ``/RunLoops/PerformError`` if the deadline has passed, if a loop ended before it delivered the notification,
     ///   or if the thread of an observer waits for this thread. The error is ``/RunLoops/PerformError/wouldDeadlock`` if a
-    ///   delivery is to be made later on this very thread, when its loop runs.
+    ///   delivery waits for the calling thread's own loop, which does not run during the wait.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(

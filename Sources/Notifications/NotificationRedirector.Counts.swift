@@ -1,5 +1,5 @@
 extension NotificationRedirector {
-    /// The numbers of an observer's notifications that were delivered, dropped and left undelivered.
+    /// The counts of the delivered, the dropped and the undelivered notifications of an observer.
     ///
     /// > Thread safety: a value.
     public struct Counts: Hashable, Sendable {
@@ -13,10 +13,10 @@ extension NotificationRedirector {
 }
 
 extension ObservationToken {
-    /// The delivery counts of an observer on a loop; nil for an observer on the posting thread.
+    /// The delivery counts of an observer on a loop; nil for an observer that is called on the posting thread.
     ///
-    /// These counts do not include notifications that wait, that were merged, or that were discarded because the observation was
-    /// removed. The counts remain available after the observation has ended.
+    /// Three kinds of notifications are not counted: those that wait, those that were merged, and those that were discarded because
+    /// the observation was removed. The counts remain available after the observation has ended.
     ///
     /// > Thread safety: any thread. The three numbers are read one after the other, not as a snapshot.
     public var deliveryCounts: NotificationRedirector.Counts? { registration.target?.counts }

@@ -64,7 +64,7 @@ public struct ErrorOrigin: Sendable {
         ErrorOrigin(.named(kind, name, place))
     }
 
-    /// Returns the origin of an error about an object of another module that has no name.
+    /// Returns the origin of an error about an unnamed object of another module.
     ///
     /// - Parameters:
     ///   - relation: The text before the object's description, such as "request of".

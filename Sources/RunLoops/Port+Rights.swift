@@ -38,12 +38,12 @@ extension Port {
     /// When the last right is destroyed, the port queues a notice behind all messages that the rights have sent. Like a message,
     /// the notice is served in the modes that the port is in, and then the handler is called. If new rights exist when the notice
     /// is served, the notice is stale, and the handler is not called; when the new rights are destroyed, too, there is a new
-    /// notice. So the handler is called once for each period without rights, but not for a period that has ended before the call.
-    /// If you set the handler in a period without rights for which no handler was called, it is called soon. Before the first right
-    /// is made, there is no notice.
+    /// notice. So the handler is called once for each period without rights, unless the period ends before the notice is served.
+    /// If you set the handler during such a period, and no handler was called for this period yet, the handler is called soon.
+    /// Before the first right is made, there is no notice.
     ///
-    /// Setting a handler replaces the previous one. When the port leaves its loop, the loop releases the handler. A notice from a
-    /// period in which the port was in no loop is for the next handler that is set.
+    /// Setting a handler replaces the previous one. When the port leaves its loop, the loop releases the handler. If the last
+    /// right is destroyed while the port is in no loop, the next handler that is set gets the notice.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
     /// - Precondition: The port was added to this thread's loop. If the port or the loop has ended, the handler is released, and

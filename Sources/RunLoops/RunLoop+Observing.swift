@@ -58,7 +58,7 @@ extension Port {
     /// > Thread safety: any thread.
     public var count: Int { core.messageCount }
 
-    /// The number of senders, threads and tasks, that wait for room.
+    /// The number of senders that wait for room; a sender is a thread or a task.
     ///
     /// > Thread safety: any thread.
     public var waitingSenderCount: Int { core.queue.waitingCount.load(ordering: .relaxed) }

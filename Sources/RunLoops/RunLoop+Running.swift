@@ -105,7 +105,7 @@ extension RunLoop {
 
     /// Makes one pass in a mode without sleeping, and returns the date of the mode's next timer.
     ///
-    /// If ``stop()`` was called while the loop was not running, that stop ends this run before its pass.
+    /// A call of ``stop()`` while the loop was not running ends this run before its pass.
     ///
     /// - Parameter mode: The mode; not ``Mode/common``.
     /// - Returns: The date at which the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if the mode

@@ -37,7 +37,7 @@ extension RunLoop {
         /// descriptor, and closes it when the thread ends. The host must stop watching the descriptor before that.
         public let descriptor: CInt
 
-        /// True, the default, if ``serve()`` also does idle work, such as posting notifications that wait for an idle loop.
+        /// True if ``serve()`` also does idle work, such as posting notifications that wait for an idle loop; true by default.
         ///
         /// A host that has its own work of low priority can set this to false while that work waits. The guest's idle work then
         /// waits, too.

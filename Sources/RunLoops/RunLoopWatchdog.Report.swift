@@ -21,7 +21,7 @@ extension RunLoopWatchdog {
         public let threadID: Int32
         /// The kind of the handler.
         public let handler: RunLoop.HandlerKind
-        /// The place where the block, timer, source, port or observer was made: file identifier and line.
+        /// The file identifier and line where the block, timer, source, port or observer was made.
         ///
         /// If the place is not known, for example for a job of Swift concurrency, the text names the kind of call instead.
         public let madeAt: String

@@ -112,7 +112,7 @@ public final class Timer {
         unsafe dated = nil
     }
 
-    /// Makes the timer that calls another input at a date of that input; the date is not set yet.
+    /// Makes a timer for another input, which sets the date at which the timer calls the input.
     init(of input: any DatedInput, _ origin: SourceLocation) {
         interval = 0
         date = .never
@@ -120,7 +120,7 @@ public final class Timer {
         unsafe dated = input
     }
 
-    /// Returns the next date at which a timer fires after its date was set to `date`.
+    /// Returns the date of the next fire of a timer whose date is set to `date`.
     ///
     /// If the date of a repeating timer has passed, this is the latest date of the timer's grid that is not in the future.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
@@ -236,8 +236,8 @@ extension Timer: LoopInput {
 
     /// Stores the timer's index in the loop's list of overdue timers.
     ///
-    /// A timer is overdue if it became due while the loop ran in a mode that the timer is not in. The loop's queue has removed the
-    /// timer's planned fire then.
+    /// A timer is overdue if it became due while the loop ran in a mode that the timer is not in. At that moment, the loop's queue
+    /// removed the timer's planned fire.
     func becomeOverdue(_ position: Int) {
         plannedFire = nil
         overduePosition = position
@@ -256,7 +256,7 @@ extension Timer: LoopInput {
         plan()
     }
 
-    /// Changes `keepsModeAlive`, and updates the number of inputs that keep each mode of the timer alive.
+    /// Changes `keepsModeAlive`, and corrects the loop's numbers of inputs that keep the timer's modes alive.
     func setKeepsModesAlive(_ keeps: Bool) {
         if keeps == keepsModeAlive { return }
         keepsModeAlive = keeps

@@ -34,8 +34,8 @@ extension Listener {
         /// default.
         public var sendsWithoutDelay = true
 
-        /// True if the kernel probes the peer of an idle accepted connection (TCP keep-alive), at the system's intervals; false
-        /// by default.
+        /// True if the kernel sends TCP keep-alive probes on idle accepted connections, at the system's intervals; false by
+        /// default.
         public var keepsAlive = false
 
         /// Makes the default settings.

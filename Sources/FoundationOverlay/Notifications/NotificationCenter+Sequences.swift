@@ -21,7 +21,7 @@ extension NotificationCenter {
         notifications(named: name, object: object, bufferingPolicy: .unbounded)
     }
 
-    /// Returns an asynchronous sequence of notifications with a name of Foundation's.
+    /// Returns an asynchronous sequence of the notifications whose name is a `Foundation.NSNotification.Name`.
     ///
     /// - Parameters:
     ///   - name: The name to observe.

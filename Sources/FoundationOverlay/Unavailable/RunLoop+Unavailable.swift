@@ -48,7 +48,7 @@ extension RunLoop {
     )
     public func getCFRunLoop() -> Never { misuse("RunLoop.getCFRunLoop: unavailable") }
 
-    /// Unavailable: a timer of Foundation's fires in Foundation's loop only.
+    /// Unavailable: a Foundation timer fires only in a Foundation run loop.
     ///
     /// - Parameters:
     ///   - timer: A timer of Foundation's.

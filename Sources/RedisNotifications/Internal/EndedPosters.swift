@@ -1,24 +1,24 @@
 internal import DistributedNotifications
 
-/// The posters that have ended, but of which the stream can still have entries.
+/// The ended posters whose entries can still be in the stream.
 ///
-/// A pure value. The ends of posters are numbered in the order in which the engine has read them. When the engine reads the stream
+/// A pure value. The engine numbers the ends of posters in the order in which it reads them. When the engine reads the stream
 /// again from the start, it skips the posters whose ends were read before.
 struct EndedPosters: Hashable, Sendable {
-    /// The ID of the entry that records a poster's end, and the number of this end in the order of reading.
+    /// A poster's end: the ID of the entry that records it, and its number.
     private struct End: Hashable, Sendable {
         let id: EntryID
         let count: UInt64
     }
 
-    /// The number of remembered ends above which ``prune(before:)`` forgets old ends.
+    /// The number of remembered ends that must be exceeded before ``prune(before:)`` forgets any.
     private static let most = 4_096
 
     private var ends: [PosterID: End] = [:]
-    /// The number of posters whose ends were read.
+    /// The number of ends of posters that the engine has read.
     private(set) var count: UInt64 = 0
 
-    /// Records that the end of a poster was read from the entry with an ID.
+    /// Records that the engine has read the end of a poster, in the entry with the given ID.
     mutating func note(_ poster: PosterID, at id: EntryID) {
         if ends[poster] != nil { return }
         count += 1
@@ -30,7 +30,7 @@ struct EndedPosters: Hashable, Sendable {
         ends[poster].map { $0.count <= count } ?? false
     }
 
-    /// If more than ``most`` ends are remembered, forgets the ends whose entries the stream no longer has.
+    /// Forgets the ends whose entries have left the stream, if more than ``most`` ends are remembered.
     mutating func prune(before first: EntryID) {
         if ends.count > EndedPosters.most { ends = ends.filter { $0.value.id >= first } }
     }

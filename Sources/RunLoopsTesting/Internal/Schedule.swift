@@ -18,7 +18,7 @@ final class Schedule: Sendable {
         var isSettling = false
         /// True if the last run of ``settle(in:)`` ended because no thread could continue.
         var hasSettled = false
-        /// The date until which the body's thread last wanted to sleep or wait.
+        /// The deadline of the latest sleep or wait of the body's thread.
         var bodyWake = ContinuousClock.Instant.distantFuture
     }
 

@@ -2,8 +2,8 @@ internal import DequeModule
 
 /// The state of a hub: the posters, the connections, and the posts between them.
 ///
-/// A pure value, without sockets and clocks. Its owner passes it each message that arrives on a connection. While the connection
-/// has room, the owner sends on it the messages that ``next(for:)`` returns, in the same order.
+/// A pure value, without sockets and clocks. Its owner passes it each message that arrives on a connection. While a connection
+/// has room, the owner calls ``next(for:)`` and sends the messages that the calls return, in the same order.
 struct Hub: Hashable, Sendable {
     typealias ConnectionID = UInt64
 
@@ -11,7 +11,7 @@ struct Hub: Hashable, Sendable {
     struct Limits: Hashable, Sendable {
         /// The maximum number of posts to keep.
         ///
-        /// Observers that connect again, or that ask for earlier posts, get them from these.
+        /// Observers that connect again, or that ask for earlier posts, get the posts that are kept.
         var ringPosts = 32_768
         var ringBytes = 33_554_432
         /// The maximum number of posts that may wait for one connection.
@@ -23,7 +23,9 @@ struct Hub: Hashable, Sendable {
         ///
         /// If more topics are affected, the hub later checks all topics that the connection subscribes to.
         var missedTopics = 1_024
-        /// The size of a batch, in bytes, above which no further item is added to it.
+        /// The size in bytes at which a batch is complete.
+        ///
+        /// A post that would exceed this size goes into the next batch, unless it is the first item of a batch.
         var batchBytes = 60_000
         var subscriptions = 16_384
         var topics = 65_536
@@ -41,7 +43,7 @@ struct Hub: Hashable, Sendable {
 
     /// A cache that contains, for each topic with recent posts, the connections that get them.
     struct Routes: Hashable, Sendable {
-        /// The maximum number of topics in the cache, which is emptied before it gets another one.
+        /// The maximum number of topics in the cache; a full cache is emptied before another topic is added.
         static let most = 1_024
         var known: [Topic: [ConnectionID]] = [:]
 
@@ -54,7 +56,7 @@ struct Hub: Hashable, Sendable {
     struct Tombstone: Hashable, Sendable {
         let end: PosterEnd
         let marks: [Topic: HubPoster.Mark]
-        /// The position of the newest post of any poster at the moment when this poster ended.
+        /// The position of the hub's newest post at the moment when the poster ended.
         let position: UInt64
     }
 
@@ -67,20 +69,20 @@ struct Hub: Hashable, Sendable {
     var ringBytes = 0
     var posters: [PosterID: HubPoster] = [:]
     var connections: [ConnectionID: HubConnection] = [:]
-    /// For each name, the connections that subscribe to it, each with the number of its subscriptions to that name.
+    /// For each name, and for each connection that subscribes to that name, the number of those subscriptions.
     var byName: [String: [ConnectionID: Int]] = [:]
-    /// The connections that subscribe to every name, each with the number of its subscriptions of this kind.
+    /// For each connection with subscriptions to every name, the number of those subscriptions.
     var byEveryName: [ConnectionID: Int] = [:]
     var tombstones: [PosterID: Tombstone] = [:]
     var tombstoneOrder = Deque<PosterID>()
     var tombstoneTopics = 0
-    /// The highest ``Tombstone/position`` of all tombstones that were forgotten; nil if none was.
+    /// The highest ``Tombstone/position`` of all forgotten tombstones; nil if none was forgotten.
     private var forgotten: UInt64?
-    /// Like `forgotten`, but without the posters of which every post is known to have reached the hub.
+    /// Like `forgotten`, but only for posters that may have made posts that never reached the hub.
     private var forgottenTail: UInt64?
-    /// The cached connections of each topic that had a post since a subscription last changed.
+    /// A cache of the connections that get the posts of a topic; it is cleared when a subscription is added or removed.
     var routes = Routes()
-    /// The connections that are owed an acknowledgement that may wait until other connections confirm the posts.
+    /// The connections for which ``acknowledgeLater(at:)`` has delayed an acknowledgement.
     private var patient: [ConnectionID] = []
     /// The connections for which messages may be waiting, each once, in the order in which they are served.
     var ready: [ConnectionID] = []
@@ -222,8 +224,8 @@ struct Hub: Hashable, Sendable {
 
     /// Notes that one more connection has confirmed a post, or will never confirm it.
     ///
-    /// A caller can hold an index of ``posters``. Changing a poster by its key could make such an index invalid, even if there is
-    /// no poster with the key, so this method changes the poster by its index.
+    /// The method changes the poster by its index in ``posters``. If it used the key, an index that a caller holds could become
+    /// invalid, even if there is no poster with the key.
     mutating func settle(_ poster: PosterID, _ number: UInt64) {
         guard let place = posters.index(forKey: poster), posters.values[place].settle(number) else { return }
         acknowledge(poster)
@@ -241,7 +243,7 @@ struct Hub: Hashable, Sendable {
         settleAll(of: connections.values[link])
     }
 
-    /// Marks as behind each connection that has confirmed none of its posts since the last call.
+    /// Marks a connection as behind if it has posts to confirm, and has confirmed none since the last call.
     ///
     /// Posters no longer wait for such a connection.
     ///
@@ -257,10 +259,12 @@ struct Hub: Hashable, Sendable {
     /// True if acknowledgements are delayed until other connections confirm the posts.
     var hasPatient: Bool { !patient.isEmpty }
 
-    /// Delays the acknowledgement of a post that a connection has sent and that other connections still have to confirm.
+    /// Delays the acknowledgement of a post until other connections have confirmed the post.
     ///
-    /// Usually they confirm the post soon, and one message then acknowledges that it is accepted and settled. In case they do not,
-    /// the owner calls ``acknowledgePatient()`` soon.
+    /// Usually they do so soon. One message then acknowledges that the post is accepted and that it is settled. In case they do
+    /// not, the owner calls ``acknowledgePatient()`` soon.
+    ///
+    /// - Parameter link: The connection that has sent the post.
     mutating func acknowledgeLater(at link: Link) {
         let wasPatient = at(link) { connection in
             defer { connection.isPatient = true }

@@ -72,7 +72,7 @@ struct HubConnection: Hashable, Sendable {
     /// True if the connection has confirmed posts since the last check, or held no posts at that check.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// True while the acknowledgement of this connection's own posts is delayed, to let other connections confirm the posts first.
+    /// True if an acknowledgement to the connection is delayed until other connections confirm its posts.
     var isPatient = false
     /// The horizons of the poster's opening announcement that have arrived; empty once the announcement is complete.
     var opening: [Horizon] = []

@@ -2,11 +2,11 @@ internal import DequeModule
 
 /// The state that a hub keeps for one poster.
 struct HubPoster: Hashable, Sendable {
-    /// The numbers that the hub keeps for one topic of the poster.
+    /// The numbers of the newest post and of the newest horizon of the poster in one topic.
     struct Mark: Hashable, Sendable {
-        /// The number of the newest post or horizon.
+        /// The number of the newest post or of the newest horizon, whichever is higher.
         var last: UInt64 = 0
-        /// The number of the newest horizon, whose time is `baseTime`.
+        /// The number of the newest horizon; the time of that horizon is `baseTime`.
         var base: UInt64 = 0
         var baseTime = Int64.max
 
@@ -25,18 +25,18 @@ struct HubPoster: Hashable, Sendable {
     var connection: Hub.ConnectionID?
     /// True once the poster has sent its first announcement (``Announcement/isOpening``).
     var isOpen = false
-    /// The number up to which the poster's posts were accepted.
+    /// The number up to which the poster's posts were accepted, or will not be sent.
     var accepted: UInt64 = 0
     var marks: [Topic: Mark] = [:]
     /// The accepted posts that at least one connection still has to confirm, in the order of their numbers.
     private var unsettled = Deque<Unsettled>()
 
-    /// The number up to which the poster's posts are settled.
+    /// The number up to which no accepted post of the poster waits for a confirmation.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
     /// Records that the poster has posted in a topic up to a number.
     ///
-    /// `horizonTime` is the time of the ``Horizon`` that says so; nil if a post with the number has arrived.
+    /// `horizonTime` is the time of a ``Horizon`` with that number. It is nil if a post with that number has arrived.
     ///
     /// - Returns: False if there are too many topics.
     mutating func note(_ topic: Topic, _ number: UInt64, horizonTime: Int64? = nil, most: Int) -> Bool {
@@ -55,8 +55,8 @@ struct HubPoster: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - number: The number of the post.
-    ///   - waiting: The number of those connections.
-    ///   - most: The maximum number of posts that wait for confirmations; if there are more, the oldest one counts as settled.
+    ///   - waiting: The number of connections that have to confirm the post.
+    ///   - most: The maximum number of posts that wait for confirmations. Beyond it, the oldest of them is treated as settled.
     mutating func accept(_ number: UInt64, waiting: Int, most: Int) {
         accepted = number
         if waiting == 0 { return }
@@ -64,7 +64,7 @@ struct HubPoster: Hashable, Sendable {
         if unsettled.count > most { unsettled.removeFirst() }
     }
 
-    /// Notes that the poster will send no post whose number is at most `number`.
+    /// Notes that the poster will send no more posts with numbers up to `number`.
     mutating func skip(to number: UInt64) { accepted = max(accepted, number) }
 
     /// Notes that one more connection has confirmed a post, or will never confirm it.

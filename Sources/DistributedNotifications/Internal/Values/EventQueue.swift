@@ -9,7 +9,7 @@ struct EventQueue: Sendable {
         let topic: Topic
     }
 
-    /// Gaps for dropped notifications, one for each poster and topic, in the order in which the first ones were dropped.
+    /// Gaps for dropped notifications: one gap for each poster and topic, in the order of their first dropped notifications.
     private struct Losses: Sendable {
         private var gaps: [Key: DistributedNotificationGap] = [:]
         private var order = Deque<Key>()
@@ -45,19 +45,19 @@ struct EventQueue: Sendable {
     /// True while the center is suspended.
     private(set) var isSuspended = false
 
-    /// The gaps that come before all of `entries`.
+    /// The gaps to deliver before the first of `entries`.
     private var leading = Losses()
     private var entries = Deque<DistributedNotificationEvent>()
-    /// The gaps that come after all of `entries`.
+    /// The gaps to deliver after the last of `entries`.
     private var trailing = Losses()
     /// The number of entries that were removed from the front of `entries` so far.
     private var head = 0
-    /// The sequence number up to which entries are delivered even though the center is suspended.
+    /// The sequence number below which entries are delivered even while the center is suspended.
     ///
     /// The sequence number of an entry is its index in `entries` plus `head`. When an entry is dropped,
-    /// the sequence numbers of the later ones decrease by one.
+    /// the sequence numbers of the later entries decrease by one.
     private var released = 0
-    /// For each poster and topic, the sequence number of the entry into which the next notification is merged.
+    /// For each poster and topic, the sequence number of the waiting entry with which the next notification is merged.
     private var mergeable: [Key: Int] = [:]
     /// The number of notifications that wait.
     private(set) var count = 0
@@ -134,7 +134,7 @@ struct EventQueue: Sendable {
         count += 1
     }
 
-    /// Appends a notification or, if one of the same poster and topic waits, replaces that one.
+    /// Appends a notification, or replaces a waiting notification of the same poster and topic.
     private mutating func merge(_ post: Post) {
         let key = Key(poster: post.poster, topic: post.topic)
         if let place = mergeable[key], place >= head, case .notification(let waiting) = entries[place - head]
@@ -176,7 +176,7 @@ struct EventQueue: Sendable {
 
     /// Inserts a gap at an index, or extends an earlier gap instead.
     ///
-    /// The last gap of the same poster and topic before the index is extended if it has the same reason.
+    /// The method looks for the last earlier gap of the same poster and topic. If that gap has the same reason, it is extended.
     private mutating func insert(_ gap: DistributedNotificationGap, at index: Int) {
         for place in (0..<index).reversed() {
             guard case .gap(let known) = entries[place], known.poster == gap.poster else { continue }

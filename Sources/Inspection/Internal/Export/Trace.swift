@@ -31,7 +31,9 @@ struct Trace {
         let isOpen: Bool
         /// The number of slices in the lane that enclose this item.
         let depth: Int
-        /// The number of the arrow from the posting of a message to its handler; nil unless the recording contains both.
+        /// The number of the arrow that an export draws from the posting of a message to its handler.
+        ///
+        /// The number is nil unless the recording contains both the posting and the handler.
         var flow: UInt64?
         /// True if the item is the posting of a message whose handler is not in the recording.
         var isFlowOpen = false
@@ -54,7 +56,7 @@ struct Trace {
         self.threads = threads
     }
 
-    /// Gives a number to each arrow, which leads from the event of posting a message to the handlers of that message.
+    /// Numbers the arrows that an export draws from the posting of each message to the handlers of that message.
     ///
     /// The numbers follow the order of the posting events in `threads`. The posting event and the handlers get the number of their
     /// arrow as `flow`.

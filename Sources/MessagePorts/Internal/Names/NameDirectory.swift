@@ -2,11 +2,11 @@ internal import CSockets
 internal import Glibc
 internal import RunLoops
 
-/// An open directory that holds the sockets of plain port names, checked to belong to the user alone.
+/// An open directory for the sockets of plain port names, which was checked to belong to the user alone.
 ///
 /// Every operation in the directory uses the directory's descriptor. So the directory that is used is the directory that was
-/// checked, even if the path leads to another directory by then. `bind` and `connect` take a path, but no descriptor of a
-/// directory. They get a path that leads through the descriptor, such as `/proc/self/fd/7/clock`.
+/// checked, even if the path now leads to another directory. `bind` and `connect` take a path, and cannot take the descriptor of a
+/// directory. So they get a path that leads through the descriptor, such as `/proc/self/fd/7/clock`.
 struct NameDirectory: ~Copyable, Sendable {
     let path: String
     private let owned: OwnedDescriptor
@@ -89,8 +89,9 @@ struct NameDirectory: ~Copyable, Sendable {
 
     /// Returns the path of the directory that holds the user's port names.
     ///
-    /// Its parent directory is `XDG_RUNTIME_DIR`, `/run/user/` and the user's number, or `HOME`: the first of them that belongs to
-    /// the user and that no other user is allowed to write to. So no other user can make the directory first.
+    /// Its parent is the first suitable directory of these three: `XDG_RUNTIME_DIR`, `/run/user/` with the user's number, and
+    /// `HOME`. A directory is suitable if it belongs to the user, and no other user is allowed to write to it. So no other user can
+    /// make the directory first.
     ///
     /// - Throws: ``PortNameError/noDirectory(reason:)`` if none of the three is suitable, with the reason for each.
     static func pathOfUser() throws(PortNameError) -> String {

@@ -3,15 +3,15 @@ internal import RunLoops
 
 /// A ``MessagePort`` in one loop, with its handlers.
 ///
-/// The loop watches the descriptor of the port's ``EpollSet``. When the set is ready, the loop adds this input to the queue of its
-/// ports, and serves this input in the step in which it serves all ports; see ``ServedInput``. If a handler runs the loop, that run
-/// serves the next message.
+/// The loop watches the descriptor of the port's ``EpollSet``. When the set is ready, the loop adds this input to its queue of
+/// ports, and serves the input together with the other ports; see ``ServedInput``. If a handler runs the loop, that run serves the
+/// next message.
 ///
 /// > Thread safety: the loop's own thread only.
 final class MessagePortInput: InputServer {
     let core: MessagePortCore
     let input: ServedInput
-    /// The port itself, which this reference keeps alive while the port is in a loop.
+    /// A reference that keeps the port itself alive while the port is in a loop.
     private let port: AnyObject
     /// The handlers for messages, stored without exclusivity checks because they are read for each message; see
     /// ``ExclusivityUnchecked``.
@@ -27,13 +27,13 @@ final class MessagePortInput: InputServer {
 
     /// A handler for messages, and the mode in which it is called.
     ///
-    /// This is a type of its own, because a function in a tuple or an optional is wrapped again each time it is read.
+    /// This is a type of its own, because Swift would wrap a function in a tuple or an optional again at each read.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (consuming MessagePort.Message) -> Void
     }
 
-    /// The largest number of messages of one sender that are read before the kernel is polled for other senders.
+    /// The maximum number of messages read from one sender in a row; then the kernel is polled for other senders.
     private static let mostInARow = 16
 
     init(_ port: AnyObject, _ core: MessagePortCore, _ loop: RunLoop) {
@@ -42,9 +42,9 @@ final class MessagePortInput: InputServer {
         input = ServedInput(core.set.descriptor, core.origin, in: loop)
     }
 
-    /// Makes the port accept connections again, and serve the events that were reported while it was in another loop.
+    /// Makes the port accept connections again, and serve the events that were reported while the port was in another loop.
     ///
-    /// It is possible that the kernel does not report these events again.
+    /// The kernel does not necessarily report these events again.
     func resume() {
         core.listenAgain()
         if unsafe !core.reads.reports.isEmpty { input.becameReady() }

@@ -1,9 +1,9 @@
-/// The interface of an observer on a loop to the observation that passes notifications to it.
+/// An observer on a loop, to which its observation passes notifications.
 protocol DeliveryTarget: AnyObject, Sendable {
     /// The observation whose handler is called on the loop's thread.
     var observation: Observation { get }
 
-    /// The numbers of this observer's notifications that were delivered, dropped and left undelivered.
+    /// The counts of the delivered, the dropped and the undelivered notifications of this observer.
     var counts: NotificationRedirector.Counts { get }
 
     /// Ends the observation on the loop, and discards the notifications that wait for it.

@@ -1,6 +1,6 @@
-/// A key under which a map registers observations: a name, a mark for every name, or a type of messages.
+/// A key under which a map registers observations: a name, ``EveryName``, or a type of messages.
 protocol ObserverKey: Hashable, Sendable {
-    /// A hash that is cheap to read, because every post needs it.
+    /// A hash that every post reads, so reading it must be cheap.
     var shardHash: Int { get }
 }
 
@@ -19,7 +19,9 @@ extension ObjectIdentifier: ObserverKey {
 
 extension Notification.Name: ObserverKey {}
 
-/// The only key in the map of those observations that apply to notifications of any name.
+/// The key of observations that match every name.
+///
+/// These observations have a map of their own, which contains only this key.
 struct EveryName: ObserverKey {
     var shardHash: Int { 0 }
 }

@@ -159,7 +159,7 @@ struct DescriptorGroup {
 
     // MARK: - The kernel's reports
 
-    /// True if a report's token is the token that the kernel's set now stores with the descriptor, as far as is known.
+    /// True if a report's token matches the group's record of the token that the kernel's set stores with the descriptor.
     ///
     /// A report with any other token is about a descriptor that was closed while a copy of it was open. Such a descriptor stays in
     /// the set, and the kernel has no call that removes it.

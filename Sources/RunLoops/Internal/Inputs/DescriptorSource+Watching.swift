@@ -33,10 +33,10 @@ extension DescriptorSource {
         var event: Event?
         /// A second event, for a descriptor that is itself an epoll set; nil for all other descriptors.
         ///
-        /// While the loop runs in modes that do not contain the source, this event keeps the descriptor in the kernel's set. It
-        /// waits for a readiness that an epoll set never reports. Without it, the descriptor would leave the kernel's set and be
-        /// added again later. At each addition of an epoll set, the kernel checks every member of that set, which took 264 µs with
-        /// 9,000 members. Watching an epoll set again, for reading, took 0.24 µs while it was still in the kernel's set.
+        /// While the loop runs in modes that do not contain the source, this event keeps the descriptor in the kernel's set. The
+        /// event waits for a readiness that an epoll set never reports. Without this event, the descriptor would leave the kernel's
+        /// set and be added again later. When an epoll set is added, the kernel checks each of its members, which took 264 µs for
+        /// 9,000 members. For a descriptor that was still in the set, watching it for reading again took 0.24 µs.
         var place: Event?
         /// The interest that `event` was made for.
         var interest = Interest()
@@ -266,7 +266,7 @@ extension DescriptorSource: LoopInput {
         )
     }
 
-    /// Ends the program because another source of the loop watches the descriptor with the other trigger.
+    /// Ends the program because another source of the loop watches the same descriptor with a different trigger.
     func endForOtherTrigger() -> Never {
         misuse(
             "RunLoop.add(source): the \(self) is \(trigger)-triggered, and another one in this loop watches "

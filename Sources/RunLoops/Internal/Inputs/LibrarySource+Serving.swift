@@ -16,11 +16,13 @@ extension LibrarySource {
         ///
         /// The descriptor source is in the same modes as `timer`.
         var watch: DescriptorSource?
-        /// The timer for the source's deadline, which is in the source's modes; nil before the source joins its first loop.
+        /// The timer for the source's deadline; nil before the source joins its first loop.
+        ///
+        /// The timer is in the same modes as the source.
         var timer: Timer?
         /// The descriptor sources of the loop; nil while the source is in no loop.
         var list: LoopDescriptors?
-        /// A reference to the source itself, which keeps the source alive while it is in a loop; nil otherwise.
+        /// A reference to the source itself, which keeps the source alive; nil while the source is in no loop.
         var hold: LibrarySource?
 
         var group = DescriptorGroup()
@@ -36,7 +38,7 @@ extension LibrarySource {
         var keepsModesAlive = true
         /// True while the `service` closure is on the stack.
         var isServing = false
-        /// True if the source is in the loop's list of inputs with changes for the kernel.
+        /// True if the source is in the loop's list of inputs with changes to pass to the kernel.
         var isChanged = false
         /// True if the epoll set must be replaced.
         ///

@@ -4,13 +4,13 @@
 ///
 /// The signal owns one node. To make an input of a loop ready, a thread sends this node to the loop, so sending allocates nothing.
 ///
-/// The holder of the node can send it, and holds one reference to the signal. The holder is first the word that is armed with the
-/// node, then the sender that replaced that word, then the loop's mailbox. There is only one such reference at a time, so the node
-/// is never in two lists.
+/// The holder of the node can send it, and holds one reference to the signal. The first holder is the word that is armed with the
+/// node, the second is the sender that replaced that word, and the third is the loop's mailbox. There is only one such reference at
+/// a time, so the node is never in two lists.
 ///
 /// `@unchecked Sendable`: other threads read only the constant properties. If the destination is a loop, they access only the node,
-/// so that the cache line of the signal stays with the loop's thread. If the destination is not a loop, the properties that are
-/// marked for the loop's thread belong to the thread that holds the node, or is about to arm the port with it.
+/// so that the cache line of the signal stays with the loop's thread. If the destination is not a loop, one thread uses the
+/// properties that are marked for the loop's thread: the thread that holds the node or is about to arm the port with the node.
 final class ReadyNode: @unchecked Sendable {
     let node: Node
     private let destination: Destination
@@ -45,8 +45,8 @@ final class ReadyNode: @unchecked Sendable {
     /// True if another thread can send the node.
     ///
     /// This becomes false when the node arrives at the loop. While it is true, the input must be neither served nor armed.
-    /// Otherwise a run inside a handler could find a message that a sender has queued but not yet announced. It could then arm the
-    /// input with a node that is being sent.
+    /// Otherwise a run inside a handler could find a message that a sender has queued but not yet announced. That run could then
+    /// arm the input with a node that is being sent.
     ///
     /// Only the loop's thread may use this.
     private(set) var isOut = false
@@ -118,6 +118,8 @@ final class ReadyNode: @unchecked Sendable {
 
 /// An object, other than a loop, that is notified when an input has become ready.
 protocol SignalReceiver: AnyObject, Sendable {
-    /// Called on the thread that has made the input ready.
+    /// Notifies the receiver that the input is ready.
+    ///
+    /// This is called on the thread that has made the input ready.
     func becameReady()
 }

@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// Signalled inputs that wait to be served, first come, first served.
 ///
-/// An input that is not in the running mode is set aside until the mode changes, as a block is.
+/// An input that is not in the running mode is set aside until the mode changes. The loop treats blocks in the same way.
 final class ReadyQueue {
     private let lines = ExclusivityUnchecked(Lines())
 
@@ -49,7 +49,9 @@ final class ReadyQueue {
         lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
     }
 
-    /// Queues again the inputs that were set aside, because another mode runs or an input has joined a mode.
+    /// Puts the inputs that were set aside back into the queue.
+    ///
+    /// This is called when another mode runs, or when an input has joined a mode.
     func modeDidChange() {
         if lines.value.setAside.isEmpty { return }
         lines.value.queued.prepend(contentsOf: lines.value.setAside)

@@ -1,6 +1,6 @@
 /// An input that is served because another thread has made it ready.
 protocol SignalledInput: LoopInput {
-    /// The step of a pass that serves the input; it never changes.
+    /// The step in which each pass serves the input; the step of an input never changes.
     var step: SignalledStep { get }
 
     /// Serves the messages or signals that have arrived, as far as the budget allows.
@@ -13,7 +13,7 @@ protocol SignalledInput: LoopInput {
 package struct Served {
     /// True if a handler was called.
     package var calledHandler = false
-    /// True if there is already more to serve, so that the input is served again in the next pass.
+    /// True if more is waiting to be served; the input is then served again in the next pass.
     package var hasMore = false
 
     package init(calledHandler: Bool = false, hasMore: Bool = false) {
@@ -30,7 +30,9 @@ enum SignalledStep {
     case ports
 }
 
-/// The input of a manual source, from which the inspection of a loop gets the origin of the source.
+/// The input of a manual source.
+///
+/// When a loop is inspected, the origin of the source is read through this protocol.
 protocol ManuallySignalledInput: SignalledInput {
     /// The source location at which the manual source was made.
     var origin: SourceLocation { get }

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// An eventfd with which any thread can end a loop's sleep.
 ///
-/// The loop polls ``descriptor`` edge-triggered. Every write is a separate edge, and the kernel keeps an edge from before the poll.
-/// So the eventfd is read only if its counter is full.
+/// The loop polls ``descriptor`` edge-triggered. Every write makes a new edge, and the kernel also reports an edge that was made
+/// before the poll. So the eventfd is read only if its counter is full.
 ///
 /// ``end()`` closes the descriptor when the loop's thread ends. If the loop never had a thread, the descriptor is closed when this
 /// value is destroyed. A sender counts itself before it writes, and ``end()`` waits for the counted senders. So no sender writes to
@@ -15,7 +15,7 @@ internal import Synchronization
 struct Wakeup: ~Copyable, Sendable {
     let descriptor: CInt
 
-    /// The number of senders that are about to write, and, in the highest bit, the mark ``ended``.
+    /// The number of senders that are about to write; the highest bit is ``ended``.
     private let senders = Atomic<UInt>(0)
 
     /// The bit of ``senders`` that is set when the loop's thread ends; after that, no sender begins to write.

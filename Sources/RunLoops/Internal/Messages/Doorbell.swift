@@ -3,8 +3,8 @@ internal import Synchronization
 /// A signal without contents, from any number of threads to one receiver, such as a loop.
 ///
 /// Rings that the receiver has not answered merge into one. The bell is a single word, which also says whether the receiver must be
-/// woken. The receiver arms the bell with a node to be woken by the next ring. A ring of an armed bell returns that node, and its
-/// caller must then signal the receiver. Any other ring costs only one exchange.
+/// woken. To be woken by the next ring, the receiver arms the bell with a node. If the bell is armed, ``ring()`` returns that node,
+/// and the caller must then signal the receiver. Any other ring costs only one exchange.
 ///
 /// > Thread safety: ``ring()`` and ``nudge()`` from any thread; all other members from the receiver's thread only.
 struct Doorbell: ~Copyable, Sendable {
@@ -28,7 +28,7 @@ struct Doorbell: ~Copyable, Sendable {
         return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
-    /// Makes the receiver check for work of another kind, without ringing the bell.
+    /// Makes the receiver check for other work than a ring, such as a notice; the call does not count as a ring.
     ///
     /// - Returns: The node that the bell was armed with, which the caller now owns; nil if the bell was not armed.
     func nudge() -> Node? {

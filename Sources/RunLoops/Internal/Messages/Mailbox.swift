@@ -35,7 +35,7 @@ struct Mailbox: ~Copyable, Sendable {
         ///
         /// The receiver is awake, or another sender has signalled it.
         case queued
-        /// The nodes are queued, and the receiver had armed the mailbox with this node.
+        /// The nodes are queued; the mailbox was armed with this node.
         ///
         /// The caller now owns that node, and must signal the receiver.
         case queuedToArmed(signal: Node?)
@@ -55,7 +55,7 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// The present word.
     ///
-    /// The value can be outdated immediately; only a successful push onto this word confirms it.
+    /// Another thread can change the word immediately. Only a successful push onto the returned word confirms it.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
     /// Loads the present word with acquire ordering, so that the caller sees the stores that earlier pushes have released.

@@ -1,7 +1,8 @@
-/// The head of a parcel, which is a value that is sent to a loop together with a function that handles the value.
+/// The head of a parcel.
 ///
-/// The head and the value behind it are stored in one wide node. So the value needs no memory of its own. Sending the value changes
-/// no reference count. Otherwise the sender and the loop's thread would both write to that count for each parcel.
+/// A parcel is a value that is sent to a loop, together with a function that handles the value. The head contains the function. The
+/// head and the value behind it are stored in one wide node. So the value needs no memory of its own, and sending it changes no
+/// reference count, which the sender and the loop's thread would otherwise both write for each parcel.
 ///
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline
@@ -21,7 +22,7 @@ struct Parcel: Sendable {
         unsafe self.handle = handle
     }
 
-    /// The offset in bytes of the value from the beginning of its wide node.
+    /// The offset of the value from the beginning of its wide node, in bytes.
     @usableFromInline static let valueOffset = Node.payloadOffset + 16
     /// The maximum size of the value in bytes.
     @usableFromInline static let valueCapacity = Node.wideStride - valueOffset

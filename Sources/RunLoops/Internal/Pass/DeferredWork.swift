@@ -1,7 +1,7 @@
-/// Work that a loop does at the end of each pass, or each time that it is about to sleep.
+/// Work that a loop does at the end of each pass, or each time before it sleeps.
 ///
-/// A pass is one cycle of the loop through all its inputs. Work that is added while the loop is doing such work waits for the next
-/// time.
+/// A pass is one cycle of the loop through all its inputs. If work is added while the loop is doing such work, the new work waits
+/// for the next time.
 ///
 /// > Thread safety: the loop's own thread only.
 package protocol DeferredWork: AnyObject {

@@ -1,4 +1,4 @@
-/// A description, for an inspector, of objects that another module keeps with a loop.
+/// A description of objects that another module keeps with a loop; an inspector shows it.
 ///
 /// It can describe a listener, the connections that were made at one source location, a port between processes, or the observers of
 /// notifications, for example.
@@ -33,7 +33,7 @@ package struct InspectedPart: Sendable {
 }
 
 extension InspectedPart {
-    /// Returns the description of two groups of objects of the same kind together, by adding up their counts.
+    /// Combines the descriptions of two groups of objects of the same kind, by adding up their counts.
     package static func + (one: InspectedPart, other: InspectedPart) -> InspectedPart {
         InspectedPart(
             kind: one.kind, madeAt: one.madeAt,

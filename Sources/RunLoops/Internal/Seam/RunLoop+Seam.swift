@@ -2,15 +2,15 @@ extension RunLoop {
     /// Ends the program unless the calling thread is the loop's thread.
     ///
     /// - Parameters:
-    ///   - member: The member that was called, which the message names.
+    ///   - member: The member that was called, whose name the message contains.
     ///   - instead: The advice in the message: what the caller can do instead.
     package func requireOwnThread(_ member: StaticString, _ instead: StaticString) {
         _ = core(member, instead)
     }
 
-    /// The value with which an object of another module calls handlers of the program on this loop.
+    /// The value through which an object of another module calls the program's handlers on this loop.
     ///
-    /// An object that calls handlers often keeps the value, instead of looking up the loop for each call.
+    /// An object can keep the value, so that it need not look up the loop for each call.
     package var handlerCalls: HandlerCalls {
         HandlerCalls(core("RunLoop.handlerCalls", "ask on the thread of the loop").members.handlers)
     }

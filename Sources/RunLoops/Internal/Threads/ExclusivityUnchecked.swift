@@ -1,8 +1,8 @@
 /// A value that only one thread at a time accesses, stored without the run-time exclusivity checks of class properties.
 ///
-/// Swift checks each change of a class property for another access that is still under way. Each check takes about 7 ns, and a
-/// message would need several checks. Here no check is needed, because only short operations that call no handler change the
-/// values.
+/// At each change of a class property, Swift checks that no other access to the property is under way. Each check takes about 7 ns,
+/// and a message would need several checks. Here no check is needed: only short operations change the values, and these operations
+/// call no handler.
 ///
 /// The accessors of `value` return its address. If they were coroutines, code of other modules would retain each array that it
 /// reads. Without `@usableFromInline` on the type, code of other modules would call the accessors instead of inlining them.

@@ -16,7 +16,7 @@ struct ResolverQueue<Job: Sendable>: Sendable {
 
     /// Adds a job.
     ///
-    /// - Returns: True if another thread must be started, which is counted already.
+    /// - Returns: True if the caller must start another thread. That thread is counted already.
     mutating func add(_ job: Job) -> Bool {
         jobs.append(job)
         if threads >= mostThreads { return false }
@@ -27,7 +27,7 @@ struct ResolverQueue<Job: Sendable>: Sendable {
     /// Removes and returns the next job for a thread.
     ///
     /// - Parameter isAwaited: Returns false for a job that is to be discarded.
-    /// - Returns: The job; nil if there is none, so that the thread must end. It is no longer counted.
+    /// - Returns: The job; nil if there is none. After nil, the thread must end, and is no longer counted.
     mutating func next(_ isAwaited: (Job) -> Bool) -> Job? {
         while let job = jobs.popFirst() { if isAwaited(job) { return job } }
         threads -= 1
@@ -36,7 +36,7 @@ struct ResolverQueue<Job: Sendable>: Sendable {
 
     /// Records that a thread could not be started.
     ///
-    /// - Returns: The removed jobs, which no thread is left for; none if another thread is running or being started.
+    /// - Returns: The jobs that were removed because no thread is left; none if another thread is running or being started.
     mutating func threadWasRefused() -> [Job] {
         threads -= 1
         // An array of an empty deque would write to the empty array, which all threads share.

@@ -2,7 +2,7 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// The socket of a connection, or the place for it before the connection is made and after it has ended.
+/// The socket of a connection; empty before the connection is made and after the connection has ended.
 ///
 /// The socket is a connected, non-blocking stream socket. If there is a filter, the connection receives and sends its bytes through
 /// the filter.
