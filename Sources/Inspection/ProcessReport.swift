@@ -76,7 +76,7 @@ extension ProcessReport {
         public var messages: Int
         /// The number of sleeps that the kernel ended, as in `RunLoop.Statistics.wakeUps`.
         public var wakeUps: Int
-        /// The number of system calls that the loop made to wait and to poll, and that senders made to wake the loop.
+        /// The number of system calls: those of the loop to wait and to poll, and those of senders to wake the loop.
         public var kernelCalls: Int
         /// The number of timer fires, as in `RunLoop.Statistics.timerFires`.
         public var timerFires: Int
@@ -107,10 +107,10 @@ extension ProcessReport {
         /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or a kind that another module defines, such as
         /// `listener`, `connection`, `message port` or `notification observers`.
         public var kind: String
-        /// The source location at which the input was made; empty if the input stands for several that were made at different
-        /// locations.
+        /// The source location at which the input was made.
         ///
-        /// All listeners that were made at the same location are one input, and likewise all connections.
+        /// All listeners that were made at the same location are reported as one input, and likewise all connections. The location
+        /// is empty if one reported input stands for several that were made at different locations.
         public var madeAt: String
         /// The names of the modes that the input is in.
         public var modes: [String]

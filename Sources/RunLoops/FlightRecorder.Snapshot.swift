@@ -95,7 +95,7 @@ extension FlightRecorder.Snapshot.Thread {
     /// Returns the events that ended after a time.
     ///
     /// - Parameter ticks: The time, from ``lastTicks`` of an earlier snapshot of the same recorder. The parameter is not a date,
-    ///   because two snapshots can differ by some nanoseconds in the date of one event.
+    ///   because the dates of one event in two snapshots can differ by some nanoseconds.
     /// - Returns: The events, in the order in which they ended.
     package func events(after ticks: UInt64) -> [FlightRecorder.Event] {
         recorded.filter { $0.end > ticks }.map { FlightRecorder.Event($0, isOpen: false, reading) }

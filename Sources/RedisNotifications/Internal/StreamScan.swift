@@ -80,7 +80,7 @@ struct StreamScan: Sendable {
         ended = memory.ended
     }
 
-    /// Removes the subscriptions for which a closure returns false, because they have ended.
+    /// Removes the subscriptions that have ended: those for which the given closure returns false.
     mutating func keep(_ isWanted: (Subscription) -> Bool) { subscriptions.removeAll { !isWanted($0) } }
 
     // MARK: - Entries
@@ -136,7 +136,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Returns the subscriptions that have not yet read the entry that records the end of a poster.
+    /// Returns the subscriptions that have not yet read the entry about the end of the given poster.
     private func wanting(_ poster: PosterID) -> [Subscription] {
         subscriptions.filter { subscription in
             !(begun[subscription.number].map { ended.contains(poster, amongFirst: $0) } ?? false)

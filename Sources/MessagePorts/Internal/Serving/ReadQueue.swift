@@ -12,7 +12,7 @@ final class ReadQueue {
         var reports: Deque<EpollSet.Report> = []
         var lastSender: UInt64?
         var lastRequester: UInt64?
-        /// The number of times that the last requester may still be read before the kernel is polled for other connections.
+        /// The number of further times that the last requester can be read before the kernel must be polled.
         var guesses = 0
 
         mutating func takeLastRequester() -> UInt64? {

@@ -8,8 +8,8 @@ internal import Synchronization
 struct HandlerRecord: ~Copyable, Sendable {
     /// The reasons to observe the loop's handlers, packed into one integer.
     ///
-    /// Bit 0 is set while the timing of handlers is switched on. Bit 32 is set while a flight recorder records the handlers. The bits
-    /// between these two contain the number of watchdogs and inspectors.
+    /// Bit 0 is set while the timing of handlers is switched on. Bit 32 is set while a flight recorder records the handlers. The
+    /// bits between these two contain the number of watchdogs and inspectors.
     private let interest = Atomic<Int>(0)
 
     /// The bits of the ``Call`` that the loop is making; 0 between calls.

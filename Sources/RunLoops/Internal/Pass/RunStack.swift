@@ -1,6 +1,6 @@
 /// The number of nested runs of a loop, and the requests to these runs that have not yet taken effect.
 struct RunStack {
-    /// The number of runs that have not returned, one inside the other.
+    /// The number of nested runs that have not returned.
     var depth = 0
 
     /// The requests that have not yet taken effect: for a stop, a wake-up or the end of all runs.
