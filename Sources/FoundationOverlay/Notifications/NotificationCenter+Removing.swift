@@ -34,7 +34,7 @@ extension NotificationCenter {
             sender: sender.map { ObjectIdentifier($0) })
     }
 
-    /// Ends one observation, or those observations of an observing object that have the given name of Foundation's and object.
+    /// Ends one observation, or those observations of an observing object that have the given Foundation name and object.
     ///
     /// - Parameters:
     ///   - observer: The token that `addObserver` has returned, or the object that was registered. For a token, the name and the
