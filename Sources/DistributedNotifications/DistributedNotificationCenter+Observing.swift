@@ -90,7 +90,7 @@ public struct DistributedNotificationSequence: AsyncSequence, Sendable {
     /// - Returns: An iterator over the events.
     public func makeAsyncIterator() -> Iterator { Iterator(observation: observe()) }
 
-    /// An iterator over notifications and gaps, which observes until its last copy is destroyed.
+    /// An iterator over notifications and gaps, whose observation ends when the last copy of the iterator is destroyed.
     ///
     /// > Thread safety: one task at a time.
     public struct Iterator: AsyncIteratorProtocol {

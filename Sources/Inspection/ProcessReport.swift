@@ -72,11 +72,11 @@ extension ProcessReport {
     public struct Counts: Codable, Hashable, Sendable {
         /// The number of passes, as in `RunLoop.Statistics.passes`.
         public var passes: Int
-        /// The number of blocks, jobs, deliveries, and messages and signals of ports, as in `RunLoop.Statistics.messages`.
+        /// The number of blocks, jobs, deliveries, port messages and port signals, as in `RunLoop.Statistics.messages`.
         public var messages: Int
         /// The number of sleeps that the kernel ended, as in `RunLoop.Statistics.wakeUps`.
         public var wakeUps: Int
-        /// The number of system calls that the loop made to wait and to poll, and that senders made to wake the loop.
+        /// The number of system calls: those of the loop to wait and to poll, and those of senders to wake the loop.
         public var kernelCalls: Int
         /// The number of timer fires, as in `RunLoop.Statistics.timerFires`.
         public var timerFires: Int
@@ -107,14 +107,14 @@ extension ProcessReport {
         /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or a kind that another module defines, such as
         /// `listener`, `connection`, `message port` or `notification observers`.
         public var kind: String
-        /// The source location at which the input was made; empty if the input stands for several that were made at different
-        /// locations.
+        /// The source location at which the input was made.
         ///
-        /// All listeners that were made at the same location are one input, and likewise all connections.
+        /// All listeners that were made at the same location are reported as one input, and likewise all connections. The location
+        /// is empty if one reported input stands for several that were made at different locations.
         public var madeAt: String
         /// The names of the modes that the input is in.
         public var modes: [String]
-        /// For a timer, the time until its next fire, which is negative if it is late; nil if none is planned.
+        /// For a timer, the time until its next fire; negative if the fire is late, nil if no fire is planned.
         public var dueIn: Int64?
         /// For a timer, its interval; 0 if it does not repeat.
         public var interval: Int64?
@@ -122,13 +122,13 @@ extension ProcessReport {
         public var missed: Int?
         /// For a port, the number of messages that wait for the loop.
         public var count: Int?
-        /// For a port, the maximum number of messages that it holds; nil for no limit, and for a port of signals.
+        /// For a port, the maximum number of messages that it holds; nil if it has no limit, or if it is a port of signals.
         public var limit: Int?
         /// For a port, the number of senders that wait for room.
         public var waitingSenders: Int?
         /// For a descriptor source, its descriptor.
         public var descriptor: Int32?
-        /// For an input whose kind another module defines, the counts that the module reports.
+        /// For an input of a kind that another module defines, the counts that this module reports.
         public var counts: [Count]?
     }
 
@@ -156,8 +156,7 @@ extension ProcessReport {
         public var waitsFor: [String]
         /// True if the wait has a deadline.
         public var hasDeadline: Bool
-        /// True if a thread that the waiting thread waits for is itself waiting for the waiting thread, directly or through other
-        /// threads.
+        /// True if the thread is part of a circle of threads, each of which waits for the next one.
         public var isInCircle: Bool
     }
 }

@@ -13,15 +13,18 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// No live port has the name.
     case unknown(PortName, ErrorOrigin)
 
-    /// The deadline passed before the port had room for another connection, because its process accepts no connections.
+    /// The port had no room for another connection before the deadline, because the process of the port accepts no connections.
     case timedOut(PortName)
 
-    /// Either the directory of the names does not belong to the user alone, so that other users could take names in it, or there is
-    /// no `/proc` to check that. The reason says which.
+    /// The directory of the names is not safe: other users could take names in it.
+    ///
+    /// The directory does not belong to the user alone, or this cannot be checked because there is no `/proc`. The reason says
+    /// which of the two is the case.
     case unsafeDirectory(path: String, reason: String)
 
-    /// The user has no directory in which plain names would be safe from other users. The reason says what is wrong with each
-    /// place of ``PortNames/user``.
+    /// The user has no directory in which plain names would be safe from other users.
+    ///
+    /// The reason says what is wrong with each of the places that ``PortNames/user`` lists.
     case noDirectory(reason: String)
 
     /// The kernel has refused a call.
@@ -52,7 +55,7 @@ extension PortNameError {
 }
 
 extension PortNameError: CustomStringConvertible {
-    /// The origin, if it is known, and the reason, in words.
+    /// The reason in words, preceded by the origin if it is known.
     public var description: String {
         switch self {
         case .malformed(let name, let reason): "\"\(name)\" cannot be the name of a port: \(reason)"

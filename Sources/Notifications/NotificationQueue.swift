@@ -70,14 +70,14 @@ public final class NotificationQueue: Sendable {
     /// Enqueues a notification to be posted later.
     ///
     /// If this is called on another thread, the call is passed to the loop, which wakes up for it. The loop carries out the call on
-    /// its own thread when it runs in any mode; with ``PostingStyle/now``, only when it runs in one of `modes`. Everything
-    /// described below happens at that time.
+    /// its own thread when it next runs in any mode. With ``PostingStyle/now``, it carries out the call when it next runs in one of
+    /// `modes`. Everything described below happens at that time.
     ///
     /// - Parameters:
     ///   - notification: The notification.
     ///   - postingStyle: The time at which the notification is posted. ``PostingStyle/now`` removes matching notifications from the
-    ///     queue, and then posts this notification before the call returns; if the loop is running, but in none of `modes`, the
-    ///     notification is not posted at all.
+    ///     queue, and then posts this notification before the call returns. However, if the loop is running, but in none of
+    ///     `modes`, the notification is not posted at all.
     ///   - coalesceMask: The properties that two notifications must share to match; their styles and modes do not matter. With
     ///     an empty mask no notifications match.
     ///   - survivor: The notification that is posted when several match; ignored for ``PostingStyle/now``.
@@ -116,7 +116,7 @@ public final class NotificationQueue: Sendable {
 
     /// Enqueues a notification on the loop's thread.
     ///
-    /// - Returns: False if the loop has ended and the notification was not posted.
+    /// - Returns: False if the loop has ended; in that case the notification was not posted.
     @discardableResult
     private func enqueueHere(
         _ notification: Notification, _ style: PostingStyle, _ mask: NotificationCoalescing,

@@ -30,7 +30,7 @@ extension FlightRecorder {
             public let name: String
             /// True if the thread has ended.
             public let hasEnded: Bool
-            /// True if newer events of the thread have overwritten events from the time that the snapshot covers.
+            /// True if some events of the covered time are missing, because newer events of the thread have overwritten them.
             public let lacksEvents: Bool
 
             fileprivate let recorded: [RecordedEvent]
@@ -39,7 +39,7 @@ extension FlightRecorder {
         }
     }
 
-    /// The data for reading recorded events: it converts their ticks to dates, and their numbers of places to texts.
+    /// The data for reading recorded events: it converts their ticks to dates, and the numbers of their places to texts.
     struct Reading: Sendable {
         let scale: TickScale
         /// The time at which the recording began, in ticks.
@@ -95,7 +95,7 @@ extension FlightRecorder.Snapshot.Thread {
     /// Returns the events that ended after a time.
     ///
     /// - Parameter ticks: The time, from ``lastTicks`` of an earlier snapshot of the same recorder. The parameter is not a date,
-    ///   because two snapshots can differ by some nanoseconds in the date of one event.
+    ///   because the dates of one event in two snapshots can differ by some nanoseconds.
     /// - Returns: The events, in the order in which they ended.
     package func events(after ticks: UInt64) -> [FlightRecorder.Event] {
         recorded.filter { $0.end > ticks }.map { FlightRecorder.Event($0, isOpen: false, reading) }
@@ -107,7 +107,7 @@ extension FlightRecorder.Snapshot.Thread {
     /// The events that are under way, outermost first.
     ///
     /// They show the present activity of the thread, and when each part of the activity began. The array contains at most the 16
-    /// outermost events, and no run, handler or sleep that began before the recording.
+    /// outermost events. Runs, handlers and sleeps that began before the recording are missing.
     public var eventsUnderWay: [FlightRecorder.Event] {
         open.map { FlightRecorder.Event($0, isOpen: true, reading) }
     }

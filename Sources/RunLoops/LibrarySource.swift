@@ -68,9 +68,9 @@ public final class LibrarySource {
     /// in the new interest, so ``nextReport()`` does not return such reports afterwards.
     ///
     /// If the kernel cannot watch the descriptor, the next call of `service` gets one report of the descriptor with the readiness
-    /// ``DescriptorSource/Readiness/error``. The kernel cannot watch a regular file or a directory, which are always ready, nor a
-    /// closed descriptor, and it can run out of room. The source tries again when you set an interest again. On an invalid source
-    /// this method does nothing.
+    /// ``DescriptorSource/Readiness/error``. The kernel refuses to watch regular files and directories, because they are always
+    /// ready. It also refuses a closed descriptor, and it refuses any descriptor when it has no room left. The source tries again
+    /// when you set an interest again. On an invalid source this method does nothing.
     ///
     /// - Parameters:
     ///   - interest: The events to watch the descriptor for; `[]` to stop watching it. Stop before the descriptor's number is used
@@ -95,9 +95,10 @@ public final class LibrarySource {
         }
     }
 
-    /// True, the initial value, if the source keeps its modes alive, so that a run in these modes does not finish.
+    /// True if the source keeps its modes alive, so that a run in these modes does not finish; initially true.
     ///
-    /// Set this to false while the library waits for no event, if a run is allowed to finish then. You can set it at any time.
+    /// If you want to let a run finish while the library waits for no event, set this to false during that time. You can set it at
+    /// any time.
     public var keepsModesAlive: Bool {
         get { state.value.keepsModesAlive }
         set {
@@ -106,13 +107,13 @@ public final class LibrarySource {
         }
     }
 
-    /// Removes and returns the next report, inside `service`.
+    /// Removes and returns the next report; to be called inside `service`.
     ///
     /// One call of `service` gets at most 64 reports. The remaining descriptors, and the descriptors whose reports you do not take,
-    /// are reported in the next pass. The kernel decides the order, and reports no descriptor twice before it has reported all
-    /// others.
+    /// are reported in the next pass. The kernel decides the order. Before it reports a descriptor again, it reports all other
+    /// descriptors that are ready.
     ///
-    /// - Returns: The report; nil if no report is left, and outside of `service`.
+    /// - Returns: The report; nil if no report is left, or if the call is made outside of `service`.
     public func nextReport() -> Report? { isValid ? takeReport() : nil }
 
     /// True inside `service` if the deadline has passed.

@@ -25,7 +25,7 @@ extension PortSetError {
 }
 
 extension PortSetError: CustomStringConvertible {
-    /// The origin, if it is known, and the reason, in words.
+    /// The reason in words, preceded by the origin if it is known.
     public var description: String {
         switch self {
         case .timedOut(let origin): origin.describing("the deadline passed before a message came")

@@ -74,9 +74,10 @@ extension RunLoop {
         return post(node)
     }
 
-    /// Performs several blocks on the loop's thread, in the common modes, which is cheaper than one by one.
+    /// Performs several blocks on the loop's thread, in the common modes.
     ///
-    /// This is the same as ``perform(fileID:line:_:)``. Blocks of other threads do not run between these blocks.
+    /// This does the same as a call of ``perform(fileID:line:_:)`` for each block, and is cheaper. Blocks of other threads do not
+    /// run between these blocks.
     ///
     /// - Parameters:
     ///   - blocks: The blocks, in order.
@@ -140,9 +141,10 @@ extension RunLoop {
 
     /// Performs a block on the loop's thread after a delay.
     ///
-    /// The block runs when the delay is over and one of its modes runs. It never runs during this call, not even if the delay is
-    /// zero. Blocks that are due at the same time run in the order of the calls. If the loop's thread has ended, or ends first, the
-    /// block is destroyed without having run, and ``DelayedPerform/cancel()`` returns ``DelayedPerform/Cancellation/loopEnded``.
+    /// The block runs when the delay is over and the loop runs in one of the modes. It never runs during this call, not even if the
+    /// delay is zero. Blocks that are due at the same time run in the order of the calls. If the loop's thread has ended, or ends
+    /// first, the block is destroyed without having run, and ``DelayedPerform/cancel()`` returns
+    /// ``DelayedPerform/Cancellation/loopEnded``.
     ///
     /// - Parameters:
     ///   - delay: The delay; zero or less means the next pass.

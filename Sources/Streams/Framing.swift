@@ -10,8 +10,8 @@ internal import RunLoops
 /// ```
 ///
 /// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)`` as soon as
-/// the received bytes show that the frame is too long. So a connection stores at most the limit plus the frame's prefix or line
-/// ending, besides the bytes of one read.
+/// the received bytes show that the frame is too long. So a connection stores at most a frame of the maximum length, its prefix or
+/// line ending, and the bytes of one read.
 ///
 /// > Thread safety: a value.
 public struct Framing: Hashable, Sendable {

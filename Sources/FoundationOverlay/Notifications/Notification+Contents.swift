@@ -8,7 +8,8 @@ public typealias NSNotification = Notifications.Notification
 /// A notification's object and facts, in Foundation's types.
 ///
 /// A notification that is made with these members carries its object and facts to any thread on which an observer runs. The
-/// compiler does not check that they are `Sendable`; with the members of the module Notifications, it does.
+/// compiler does not check that the object and the facts are `Sendable`. It checks this only for notifications that are made with
+/// the members of the module Notifications.
 extension Notification {
     /// Makes a notification.
     ///
@@ -58,8 +59,8 @@ extension Notification: Hashable {
     /// - Parameters:
     ///   - left: A notification.
     ///   - right: Another notification.
-    /// - Returns: True if both have the same name, the same object and equal facts. A fact that is not hashable is equal only to
-    ///   itself if it is an instance of a class, and otherwise to nothing.
+    /// - Returns: True if both have the same name, the same object and equal facts. Facts that are not hashable are equal only if
+    ///   both are the same instance of a class.
     public static func == (left: Notification, right: Notification) -> Bool {
         if left.name != right.name || left.sender != right.sender { return false }
         let facts: (left: [AnyHashable: Any]?, right: [AnyHashable: Any]?) = (left.userInfo, right.userInfo)

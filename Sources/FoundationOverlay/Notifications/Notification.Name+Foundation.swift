@@ -5,9 +5,9 @@ public import struct Notifications.Notification
 
 /// The protocol of Foundation's type of notification names, whose values can be compared with names of this package.
 ///
-/// The operators that compare are generic over this protocol for two reasons. First, the compiler then takes an operand such as
-/// `.init("name")` as a name of this package. Second, the compiler does not convert the operands to `AnyHashable`: as values of
-/// that type, names of two types always differ.
+/// The comparison operators are generic over this protocol for two reasons. First, the compiler then takes an operand such as
+/// `.init("name")` as a name of this package. Second, the compiler does not convert the operands to `AnyHashable`. After such a
+/// conversion, names of two different types would never be equal.
 public protocol FoundationNotificationName: RawRepresentable<String> {}
 
 extension Foundation.NSNotification.Name: FoundationNotificationName {}
@@ -59,7 +59,7 @@ extension Notification.Name {
         left.rawValue != right.rawValue
     }
 
-    /// Matches a name in a `switch` with one of Foundation's.
+    /// Matches a name against one of Foundation's names, so that a `switch` over names can have cases with Foundation's names.
     ///
     /// - Parameters:
     ///   - pattern: A name of Foundation's.

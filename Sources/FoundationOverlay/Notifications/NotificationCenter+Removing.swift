@@ -15,11 +15,11 @@ extension NotificationCenter {
     /// > Thread safety: any thread.
     public func removeObserver(_ observer: Any) { removeObserver(observer, name: nil, object: nil) }
 
-    /// Ends an observation, or the observations of an observer for a name and an object.
+    /// Ends one observation, or those observations of an observing object that have the given name and object.
     ///
     /// - Parameters:
-    ///   - observer: The token that `addObserver` has returned, whose observation ends regardless of the name and object; or the
-    ///     object that was registered.
+    ///   - observer: The token that `addObserver` has returned, or the object that was registered. For a token, the name and the
+    ///     object are ignored.
     ///   - name: The name that the object was registered with; nil for any name.
     ///   - object: The object whose notifications the observer was registered for; nil for any object.
     ///
@@ -34,10 +34,11 @@ extension NotificationCenter {
             sender: sender.map { ObjectIdentifier($0) })
     }
 
-    /// Ends the observation of a token, or an observer's observations of one of Foundation's names.
+    /// Ends one observation, or those observations of an observing object that have the given Foundation name and object.
     ///
     /// - Parameters:
-    ///   - observer: The token that `addObserver` has returned, or the object that was registered.
+    ///   - observer: The token that `addObserver` has returned, or the object that was registered. For a token, the name and the
+    ///     object are ignored.
     ///   - name: The name that the object was registered with.
     ///   - object: The object whose notifications the observer was registered for; nil for any object.
     ///

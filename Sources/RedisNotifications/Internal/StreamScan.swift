@@ -13,7 +13,9 @@ struct StreamScan: Sendable {
         case first
         /// The entry after a position, for subscriptions that continue there.
         case after(EntryID)
-        /// The first entry of the stream, because the given position is from an earlier run of the server, and may be invalid.
+        /// The first entry of the stream.
+        ///
+        /// The given position is from an earlier run of the server, so it may be invalid.
         case again(EntryID)
         /// The first entry of the stream, because the subscriptions' positions are from another generation of the data.
         case otherGeneration
@@ -25,7 +27,7 @@ struct StreamScan: Sendable {
         var living: [(poster: PosterID, number: UInt64)] = []
         /// The ended posters that the server remembers, each with the ID of the entry that records its end.
         var ended: [(end: PosterEnd, id: EntryID)] = []
-        /// The ID of the entry with the newest of the ends that the server has forgotten; nil if it has forgotten none.
+        /// The ID of the entry that recorded the newest forgotten end of a poster; nil if the server has forgotten no end.
         var forgotten: EntryID?
     }
 
@@ -42,11 +44,13 @@ struct StreamScan: Sendable {
     let newest: Int?
     /// For each subscription, the newest posts that the scan has found so far; empty if `newest` is nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if the stream lacks, or can lack, entries that the subscriptions have not read.
+    /// True if entries that the subscriptions have not read are missing from the stream, or can be missing.
     private(set) var isTrimmed: Bool
-    /// The posters with entries that the scan has read since it last found that entries are missing.
+    /// The posters of the entries that the scan has read since it last found a gap in the stream.
+    ///
+    /// The set is empty unless ``isTrimmed`` is true.
     private var seen: Set<PosterID> = []
-    /// The subscriptions that had begun before this scan, each with its value in ``ReadingMemory/begun``.
+    /// The numbers of the subscriptions that had begun before this scan, with the values that ``ReadingMemory/begun`` has for them.
     ///
     /// For these subscriptions, a missing post is a loss.
     private let begun: [UInt64: UInt64]
@@ -76,7 +80,7 @@ struct StreamScan: Sendable {
         ended = memory.ended
     }
 
-    /// Removes the subscriptions for which a closure returns false, because they have ended.
+    /// Removes the subscriptions that have ended: those for which the given closure returns false.
     mutating func keep(_ isWanted: (Subscription) -> Bool) { subscriptions.removeAll { !isWanted($0) } }
 
     // MARK: - Entries
@@ -132,14 +136,17 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Returns the subscriptions that have not yet read the entry that records the end of a poster.
+    /// Returns the subscriptions that have not yet read the entry about the end of the given poster.
     private func wanting(_ poster: PosterID) -> [Subscription] {
         subscriptions.filter { subscription in
             !(begun[subscription.number].map { ended.contains(poster, amongFirst: $0) } ?? false)
         }
     }
 
-    /// Adds a ``Baseline`` that reports the posts of a poster that can be missing before the first entry that has remained.
+    /// Adds a ``Baseline`` for each subscription if an entry is the first one of its poster after a gap in the stream.
+    ///
+    /// The baseline contains the number of the poster's last post before the entry, because earlier posts can be missing. It is
+    /// added only for subscriptions that had begun before this scan.
     private mutating func mark(
         _ poster: PosterID, _ number: UInt64, _ position: EntryID, _ wanting: [Subscription],
         _ items: inout [EngineBatch.Item]
@@ -199,7 +206,7 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Returns true if the subscriptions can have missed the end of a poster that the server has forgotten.
+    /// Returns true if the server has forgotten the end of a poster, and the subscriptions can have missed that end.
     private func mayHaveMissed(_ forgotten: EntryID?) -> Bool {
         guard let forgotten else { return false }
         switch start {

@@ -13,8 +13,8 @@ struct Patience {
     /// Waits for a millisecond, or ends the program with a message if no time is left.
     ///
     /// - Parameters:
-    ///   - situation: The reason that the simulation cannot continue, for the message.
-    ///   - names: The names of the waiting threads, for the message.
+    ///   - situation: The part of the message that says why the simulation cannot continue.
+    ///   - names: The names of the waiting threads, which the message lists.
     mutating func wait(_ situation: String, _ names: [String]) {
         let end = end ?? .now + length
         self.end = end

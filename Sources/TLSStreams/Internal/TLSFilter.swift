@@ -150,7 +150,7 @@ final class TLSFilter: StreamFilter {
         return count > 0 ? .bytes(count) : .nothing
     }
 
-    /// Stores the session that the server has sent for later resumption, if there is one.
+    /// Stores the session that the server has sent, if there is one, so that a later connection can resume it.
     private func keepSession() {
         guard let resumption, let session = unsafe runloops_tls_take_session(stream) else { return }
         unsafe resumption.sessions.keep(SessionHandle(session), for: resumption.name)
@@ -183,7 +183,7 @@ final class TLSFilter: StreamFilter {
         return hasEnded ? .bytes(0) : .failed(alert() ?? Connection.reason(code, "send"))
     }
 
-    /// Returns the alert that the peer sent before it closed its socket, as the end reason; nil if there is none.
+    /// Returns an end reason for the alert that the peer sent before it closed its socket; nil if there is no such alert.
     private func alert() -> Connection.EndReason? {
         if details == nil { return nil }
         var rest = [UInt8](repeating: 0, count: 16_384)

@@ -71,8 +71,9 @@ struct TimelinePage {
 
     /// Writes an item as an array: start, length, depth, kind, title, place, wait, flow, and then any further values.
     ///
-    /// The length is -1 for an instant. The place, the source location of a handler, is -1 if the item is not a handler. The wait
-    /// is -1 if there was none. The flow is an empty string if no arrow belongs to the item.
+    /// The length is -1 for an instant. The place is the source location of a handler; for all other items it is -1. The wait is -1
+    /// if there was none. The flow is the number of the arrow that the page draws from or to the item, or an empty string if there
+    /// is no arrow.
     private static func write(
         _ item: Trace.Item, _ begin: Int64, _ texts: inout Texts, _ json: inout JSONText
     ) {

@@ -1,5 +1,5 @@
 extension Frame {
-    /// The reason that one end of a connection sends when it refuses the other end.
+    /// A reason for a refusal, which one end of a connection sends when it refuses the other end.
     ///
     /// A port sends no reason when it has ended, or when it closes the connection because the client does not read its replies. In
     /// the second case the connection has no room for a reason.
@@ -14,7 +14,7 @@ extension Frame {
         case malformed = 4
         /// A packet was larger than the limit, or carried more descriptors than the limit.
         case tooLarge = 5
-        /// The end that refuses is out of memory or descriptors.
+        /// The refusing end of the connection is out of memory or descriptors.
         case outOfResources = 6
     }
 }

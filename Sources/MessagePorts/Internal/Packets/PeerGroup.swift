@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A group of peer processes whose descriptors are counted and closed together.
 ///
-/// Each process of the user that this process runs as is a group of its own. All processes of another user are one group, because a
-/// user can have any number of processes. No group delays the closing of another group's descriptors.
+/// A process that runs as the same user as this process is a group of its own. All processes of another user are one group,
+/// because a user can have any number of processes. No group delays the closing of another group's descriptors.
 ///
 /// > Thread safety: any thread.
 final class PeerGroup: Sendable {
@@ -46,9 +46,9 @@ final class PeerGroup: Sendable {
 
     private static let entries = Guarded<[Key: Entry]>([:])
 
-    /// Adds one quota to the group with a key, and returns the group.
+    /// Adds one quota to the group with the given key, and returns the group.
     ///
-    /// Makes the group if it does not exist.
+    /// If the group does not exist, it is made.
     static func join(_ key: Key) -> PeerGroup {
         entries.withLock { entries in
             var entry = entries[key] ?? Entry(group: PeerGroup(key))

@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The requests of one connection that wait for a reply, by their numbers.
+/// The requests that wait for a reply on one connection, identified by their numbers.
 struct RequestTable: Sendable {
     /// The requests in the order of their numbers, which is the order in which they were added.
     ///
@@ -22,7 +22,7 @@ struct RequestTable: Sendable {
     ///
     /// When the gate opens, that thread can read the replies to all requests.
     ///
-    /// O(*n*), *n* requests.
+    /// - Complexity: O(*n*), where *n* is the number of requests.
     var firstGate: ThreadGate? {
         // The list is usually empty, and iterating over it would retain it.
         if waiting.isEmpty { return nil }
@@ -38,22 +38,20 @@ struct RequestTable: Sendable {
         if request.isTask { taskCount += 1 }
     }
 
-    /// Removes the request with a number, because its reply, or the notice that there will be no reply, has arrived.
+    /// Removes the request with the given number, because a reply or the notice that there will be no reply has arrived.
     ///
-    /// O(*n*), *n* requests, unless the request is one of the first or the last.
-    ///
-    /// - Returns: The request, or nil if the wait for its reply has ended. Then the reply is counted as late.
+    /// - Returns: The request. Nil if the wait for its reply has ended; in that case the reply is counted as late.
+    /// - Complexity: O(*n*), where *n* is the number of requests, unless the request is one of the first or the last.
     mutating func take(_ number: UInt64) -> PendingRequest? {
         let request = remove(number)
         if request == nil { lateCount += 1 }
         return request
     }
 
-    /// Removes a request that its thread or task has given up.
+    /// Removes a request whose thread or task no longer waits for the reply.
     ///
-    /// O(*n*), *n* requests, unless the request is one of the first or the last.
-    ///
-    /// - Returns: False if the request was decided meanwhile.
+    /// - Returns: False if the request was decided in the meantime.
+    /// - Complexity: O(*n*), where *n* is the number of requests, unless the request is one of the first or the last.
     mutating func abandon(_ request: PendingRequest) -> Bool { remove(request.number) != nil }
 
     /// Removes all requests, because the connection has ended.
@@ -74,9 +72,9 @@ struct RequestTable: Sendable {
         return request
     }
 
-    /// Returns the index of the request with a number, or nil if there is none.
+    /// Returns the index of the request with the given number, or nil if there is none.
     ///
-    /// O(log *n*), *n* requests.
+    /// - Complexity: O(log *n*), where *n* is the number of requests.
     private func place(of number: UInt64) -> Int? {
         var (low, high) = (0, waiting.count)
         while low < high {

@@ -90,7 +90,7 @@ extension MessagePortCore {
 
     /// Makes the port accept connections again, because a place for a connection has become free.
     ///
-    /// This happens on the thread of the loop that the port is in now.
+    /// This is called on the thread of the port's present loop.
     private func placeBecameFree(for input: MessagePortInput) {
         if input.isInLoop { return listenAgain() }
         // The port has left the loop in which the filter was asked. If it is in no loop, it listens when it joins a loop.
@@ -113,7 +113,9 @@ extension MessagePortCore {
         unsafe deadlines.stopListening(pausing: pausing)
     }
 
-    /// Accepts connections again, if the port stopped for lack of a place, of a descriptor or of memory.
+    /// Accepts connections again, if the port had stopped.
+    ///
+    /// The port stops if it has no place for another connection, or if there is no descriptor or memory for a connection.
     func listenAgain() {
         let deadlines = unsafe self.deadlines
         guard !deadlines.isListening, let listener else { return }

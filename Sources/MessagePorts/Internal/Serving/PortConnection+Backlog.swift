@@ -16,7 +16,7 @@ extension PortConnection {
 
     /// Sends the packets of the backlog, while there is room.
     ///
-    /// Only the thread of the loop that the port is in calls this.
+    /// Call this only on the thread of the port's loop.
     ///
     /// - Parameters:
     ///   - now: The current time.

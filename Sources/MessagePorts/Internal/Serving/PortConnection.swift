@@ -8,7 +8,9 @@ internal import Synchronization
 final class PortConnection: Sendable {
     let peer: MessagePort.Peer
     let socket: PacketSocket
-    /// The quota for the peer's descriptors, which counts those that are neither taken out of their message nor closed.
+    /// The quota for the peer's descriptors.
+    ///
+    /// A received descriptor counts until it is taken out of its message or closed.
     let quota: DescriptorQuota
 
     /// The state that decides which frames are allowed to arrive.
@@ -25,25 +27,25 @@ final class PortConnection: Sendable {
     /// The connection is not read after that.
     private let wasCutOff = Atomic(false)
 
-    /// The time for which the kernel may be out of resources for a packet of the backlog before the connection is closed.
+    /// The time after which the connection is closed, if the kernel stays out of resources for the first packet of the backlog.
     ///
-    /// If the packet is a reply and the connection stayed open, the requester would wait forever.
+    /// The packet can be a reply. If the connection stayed open, the requester would wait for the reply forever.
     static let patience = Duration.seconds(60)
 
-    /// The moment at which sending the first packet of the backlog first failed because the kernel was out of resources.
-    ///
-    /// Nil if it has not failed for that reason.
+    /// The moment since which the kernel has been out of resources for the first packet of the backlog; nil if it is not.
     ///
     /// `nonisolated(unsafe)`: guarded by ``MessagePortCore/claim``, so that only the thread of the port's loop accesses it.
     nonisolated(unsafe) var refusedSince: Moment?
 
     struct Outbox: Sendable {
         var backlog: PacketBacklog
-        /// True while the backlog waits until the socket has room, which the port's set reports.
+        /// True while the backlog waits for room in the socket.
+        ///
+        /// During that time, the port's epoll set reports when the socket has room.
         var awaitsRoom = false
         /// True while the connection is not read, because its next packet carries more descriptors than the port may receive now.
         var isHeldBack = false
-        /// The events of the connection that the port's set reports.
+        /// The events that the port's epoll set reports for the connection.
         var interest = EpollSet.Interest.reading
         /// The limits of the other end, or nil until it has sent them.
         var limits: Frame.Limits?
@@ -79,9 +81,9 @@ final class PortConnection: Sendable {
 
     // MARK: - Reading
 
-    /// Stops the port's set from reporting packets to read, until ``resumeReading()``.
+    /// Makes the port's epoll set report no received packets of this connection until ``resumeReading()`` is called.
     ///
-    /// Only the thread of the loop that the port is in calls this.
+    /// Call this only on the thread of the port's loop.
     ///
     /// - Returns: False if the connection was held back already, or has ended.
     func holdBack() -> Bool {
@@ -93,7 +95,7 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Makes the port's set report packets to read again.
+    /// Makes the port's epoll set report received packets of this connection again.
     func resumeReading() {
         outbox.withLock { outbox in
             outbox.isHeldBack = false
@@ -199,17 +201,18 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Makes the port's set start or stop reporting that the socket has room.
+    /// Tells the port's epoll set to report when the socket has room, or to stop reporting it.
     func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)
     }
 
-    /// Sets the events of the connection that the port's set reports.
+    /// Sets the events that the port's epoll set reports for the connection.
     ///
-    /// This is the only system call that is made under the lock of the outbox. If it were made after unlocking, a thread that adds
-    /// the first packet could ask for `.writing` after the loop has sent that packet and asked for no more events. Or the two calls
-    /// could be made in the reverse order, and the packet would never be sent.
+    /// This is the only system call that is made under the lock of the outbox. Suppose that it were made after unlocking. A thread
+    /// that adds the first packet asks for `.writing`, and the loop stops `.writing` when it has sent the last packet. These two
+    /// system calls could then be made in the wrong order. The set would report room that no packet needs, or it would not report
+    /// room for a packet, which would never be sent.
     private func watch(_ outbox: inout Outbox) {
         var interest: EpollSet.Interest = outbox.awaitsRoom ? .writing : []
         // The kernel always reports the end. While the connection is not read, the kernel would do so in every pass. So the set
@@ -237,7 +240,7 @@ final class PortConnection: Sendable {
 
     /// Ends the connection, for this process and for the peer.
     ///
-    /// Its descriptor is closed when the last right to reply is released.
+    /// The descriptor of the connection is closed when the last right to reply is released.
     ///
     /// - Returns: True if the connection was open until now.
     func end() -> Bool {

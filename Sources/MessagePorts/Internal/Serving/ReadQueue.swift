@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The connections that a port reads next: those that its set has reported, and those that are likely to have sent more.
+/// The connections that a port reads next: those that its epoll set has reported, and those that have probably sent more.
 ///
 /// Not thread-safe: guarded by ``MessagePortCore/claim``. This object stays with the port when the port changes its loop.
 final class ReadQueue {
@@ -12,7 +12,7 @@ final class ReadQueue {
         var reports: Deque<EpollSet.Report> = []
         var lastSender: UInt64?
         var lastRequester: UInt64?
-        /// The number of times that the last requester may still be read before the kernel is polled for other connections.
+        /// The number of further times that the last requester can be read before the kernel must be polled.
         var guesses = 0
 
         mutating func takeLastRequester() -> UInt64? {
@@ -32,23 +32,25 @@ final class ReadQueue {
         @inline(__always) _modify { yield &state.value.reports }
     }
 
-    /// The number of the connection whose message was just served, or nil if the message was a request.
+    /// The number of the connection whose message was served last; nil if that message was a request.
     ///
-    /// The sender of the message waits for no reply, and may have sent more.
+    /// A sender that waits for no reply has possibly sent more messages already.
     var lastSender: UInt64? {
         @inline(__always) get { state.value.lastSender }
         @inline(__always) set { state.value.lastSender = newValue }
     }
 
-    /// The number of the connection whose request was just served.
+    /// The number of the connection whose message was served last; nil if that message was not a request.
+    ///
+    /// The number is also nil after ``takeLastRequester()`` has returned it.
     var lastRequester: UInt64? {
         @inline(__always) get { state.value.lastRequester }
         @inline(__always) set { state.value.lastRequester = newValue }
     }
 
-    /// Removes and returns the last requester, which may have sent its next request.
+    /// Removes and returns ``lastRequester``, because that connection has possibly sent its next request.
     ///
-    /// - Returns: The number of the connection. Nil if there is none, or if the last requester was read 16 times in a row. Then the
-    ///   kernel is polled, so that processes that connect are served, too.
+    /// - Returns: The number of the connection. Nil if there is none, or if requesters were read 16 times in a row in this way. In
+    ///   that case the kernel is polled, so that processes that connect are served, too.
     func takeLastRequester() -> UInt64? { state.value.takeLastRequester() }
 }

@@ -1,9 +1,9 @@
 internal import RunLoops
 
-/// The connections for which an operation has failed for lack of a resource and is attempted again after a pause.
+/// The connections that wait for the next attempt at an operation, which has failed because the kernel lacked a resource.
 ///
-/// The kernel does not report when it has the resource again. A resource that the kernel lacks for one connection is lacking for
-/// all connections, so all attempts are made at the same time.
+/// The kernel does not report when it has the resource again, so each attempt follows after a pause. If the kernel lacks a resource
+/// for one connection, it lacks the resource for all connections. So all attempts are made at the same time.
 struct RetryQueue: Sendable {
     private var waiting: [UInt64] = []
     private var backoff: ExponentialBackoff

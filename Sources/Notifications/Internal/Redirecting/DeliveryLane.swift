@@ -40,8 +40,8 @@ final class DeliveryLane: Sendable {
     /// - Parameters:
     ///   - parcel: The delivery.
     ///   - runLoop: The loop.
-    ///   - end: Moves the delivery out of the address that it receives. It is called with true on the loop's thread, or with false
-    ///     if the loop has ended.
+    ///   - end: A function that moves the delivery out of a given address. It is called with the address and true on the loop's
+    ///     thread, or with the address and false if the loop has ended.
     @inline(__always)
     func sendAnnounced<Parcel: Sendable & ~Copyable>(
         _ parcel: consuming Parcel, to runLoop: RunLoop,
@@ -63,6 +63,6 @@ final class DeliveryLane: Sendable {
 
     /// Counts a delivery as arrived.
     ///
-    /// Call this just before the last call of the handler for the delivery, or later.
+    /// The earliest permitted time for this is just before the handler's last call for the delivery.
     func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 }

@@ -14,14 +14,14 @@ package struct Budget {
 
     /// The number of messages that can still be served before the next call of `look(_:)`.
     ///
-    /// The number counts down, so most messages cost only one comparison.
+    /// This number is counted down to 0, so most messages cost only one comparison.
     private var untilLook = 1
-    /// The number of messages that will have been served since the budget was made when `untilLook` reaches 0.
+    /// The number of messages that the budget allows in total, from its beginning, until `untilLook` reaches 0.
     private var servedAtLook = 1
     private var interval = 1
     private var deadline = Moment.never
 
-    /// True if the time limit was found to be over.
+    /// True if a reading of the clock has shown that the time limit is over.
     private var isOverdue = false
 
     package init() {}

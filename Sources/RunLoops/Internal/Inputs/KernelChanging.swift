@@ -1,8 +1,8 @@
-/// An input that delays its changes of the kernel's set of descriptors until the loop is about to poll the kernel.
+/// An input that changes the set of descriptors that the kernel watches, but only when the loop is about to poll the kernel.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol KernelChanging: AnyObject {
-    /// Makes the delayed changes in the kernel's set.
+    /// Makes the delayed changes in the set of descriptors that the kernel watches.
     ///
     /// This calls no user code.
     func makeChange(in list: LoopDescriptors)

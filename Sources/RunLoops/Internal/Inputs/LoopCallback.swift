@@ -59,7 +59,9 @@ package struct LoopCallback: Sendable {
 /// A callback can outlive its loop: the loop can be destroyed before the event.
 package struct LoopCallbacks: Sendable {
     private var callbacks: [LoopCallback] = []
-    /// The number of callbacks at which ``add(_:)`` removes the callbacks of destroyed loops before it adds the new callback.
+    /// The threshold for a clean-up.
+    ///
+    /// If at least this many callbacks are stored, ``add(_:)`` removes those of destroyed loops before it adds the new one.
     private var limit = 8
 
     package init() {}

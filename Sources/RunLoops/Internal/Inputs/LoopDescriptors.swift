@@ -36,7 +36,7 @@ final class LoopDescriptors {
     /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let changed = ExclusivityUnchecked([any KernelChanging]())
 
-    /// A libevent event for the next source that changes its interest; nil before the loop has its first source.
+    /// A libevent event that the next source to change its interest will use; nil before the loop has its first source.
     private var spareEvent: Event?
 
     /// The sources that have become ready and have not been served.
@@ -72,8 +72,8 @@ final class LoopDescriptors {
 
     /// Makes the kernel watch exactly the descriptors of the current mode, with the interests of their sources.
     ///
-    /// Between two waits in one mode, this only reads ``isUpToDate``, unless there are changes or the kernel has refused a
-    /// descriptor.
+    /// In most passes this only reads ``isUpToDate``. It does more if the mode has changed, if changes must be passed to the
+    /// kernel, or if the kernel has refused a descriptor.
     @inline(__always)
     func watch() { if !isUpToDate { watchCurrentMode() } }
 
@@ -190,7 +190,7 @@ final class LoopDescriptors {
         isUpToDate = false
     }
 
-    /// Removes an input that leaves the loop from the list of inputs with changes for the kernel.
+    /// Removes an input from the list of inputs with changes for the kernel, because the input leaves the loop.
     func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
 
     /// Removes and returns the spare event.

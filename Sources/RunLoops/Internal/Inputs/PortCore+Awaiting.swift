@@ -50,9 +50,10 @@ extension PortCore {
         await sendAwaiting(Mailbox.Chain(node), before: deadline, isolation: isolation)
     }
 
-    /// Queues several messages, either all or none; suspends the task until there is room for all of them or the deadline passes.
+    /// Queues several messages together, or none of them.
     ///
-    /// The nodes of the messages are linked from the newest to the oldest.
+    /// The task is suspended until there is room for all messages, or until the deadline passes. The nodes of the messages are
+    /// linked from the newest to the oldest.
     @usableFromInline
     func sendAwaiting(
         _ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?,
@@ -85,7 +86,7 @@ extension PortCore {
         case cancelled
     }
 
-    /// Puts the task in the port's wait queue, and suspends it until there is room for its messages, which are linked in `chain`.
+    /// Puts the task in the port's wait queue, and suspends it until there is room for the messages of `chain`.
     ///
     /// If the deadline has passed or the task was cancelled before the call, the task tries once to queue the messages, and does
     /// not suspend.

@@ -31,8 +31,8 @@ extension PortCore {
 
     /// Destroys the messages that the receiver has taken in but not handed out, if the port has ended and its ``Claim`` is free.
     ///
-    /// The thread that ends the port calls this, and so does a thread that has just released the claim. If both call it at the same
-    /// moment, at least one of the calls finds the port ended and the claim free.
+    /// The thread that ends the port calls this, and so does a thread that has just released the claim. If both threads call it at
+    /// the same moment, at least one of them finds that the port has ended and that the claim is free.
     func destroyWhatIsLeft() {
         // The claim is taken only if it is free: several threads can call this for the same port at once, and only one of them may
         // continue.
@@ -43,7 +43,7 @@ extension PortCore {
 
     /// Destroys the messages that the receiver has taken in but not handed out.
     ///
-    /// Only the holder of the claim of a closed port and `deinit` may call this.
+    /// Call this only in `deinit`, or if the port is closed and the caller holds its claim.
     func destroyBacklog() { destroyAll(unsafe receiver.state.value.backlog.removeAll()) }
 
     func destroyAll(_ list: NodeList) {

@@ -3,8 +3,8 @@
 /// Like a loop or a port set, the iteration is the port's receiver: it holds the port's ``Claim``.
 ///
 /// The iteration arms the mailbox or the bell only when the port is empty. From then on, the signal's node belongs to the armed
-/// word, or to the sender that took it from there. This lasts until that sender has woken the task, or the iteration has disarmed
-/// the mailbox or the bell.
+/// mailbox or bell, or to the sender that has taken the node from it. This ends when that sender has woken the task, or when the
+/// iteration has disarmed the mailbox or the bell.
 ///
 /// The type is not thread-safe: the iterating task makes its calls one after the other. Any thread may release the last reference.
 @usableFromInline
@@ -43,8 +43,8 @@ final class PortReception {
 
     /// Waits for a message, and returns its slot.
     ///
-    /// - Returns: The slot of the message. The caller moves the message out of it before it calls ``finishTaking()``. Nil on this
-    ///   and every later call if the port has ended or the task was cancelled.
+    /// - Returns: The slot of the message; nil on this and every later call if the port has ended or the task was cancelled. The
+    ///   caller first moves the message out of the slot, and then calls ``finishTaking()``.
     @usableFromInline
     func next(isolation: isolated (any Actor)?) async -> Node.Slot? {
         Fork.check("Port.messages")

@@ -16,14 +16,14 @@ struct WatchRetry {
     /// True if the current check of all descriptors has found descriptors that stay unwatched.
     private var foundSome = false
 
-    /// Begins a check of which descriptors of the loop the kernel must watch.
+    /// Begins a check of all descriptors of the loop, which determines the descriptors that the kernel must watch.
     mutating func beginLook() {
         foundSome = false
         isDue = moment == .never || Moment.now() >= moment
         if isDue { moment = .never }
     }
 
-    /// Records that a descriptor stays unwatched until the pause is over.
+    /// Records that a refused descriptor stays unwatched, because the pause before the next retry is not over.
     mutating func leaveOut() { foundSome = true }
 
     /// Records that the kernel has refused to watch a descriptor.

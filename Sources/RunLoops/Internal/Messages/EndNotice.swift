@@ -1,9 +1,11 @@
 /// A notice that a thread has ended, for which other threads and tasks can wait.
 final class EndNotice: Sendable {
-    /// The waits for the end of the thread; nil after it has ended.
+    /// The threads and tasks that wait for the end of the thread; nil after the thread has ended.
     private let waits = Guarded<[ObjectIdentifier: OneShot<Bool>]?>([:])
 
-    /// Announces that the thread has ended, which ends all present waits, and makes later waits return immediately.
+    /// Announces that the thread has ended.
+    ///
+    /// This wakes all threads and tasks that wait for the end. Later waits return immediately.
     func post() {
         let waiting = waits.withLock { waits in
             defer { waits = nil }

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// A record of the handler that a loop is calling now, with which another thread can detect a handler that does not return.
+/// A record of the handler that a loop is calling now.
 ///
-/// Only the loop's thread writes the record, with plain stores, and only while a watchdog or an inspector watches the loop. Any
-/// thread can read the record. The record contains no time, so the loop need not read the clock. A watchdog measures the time
-/// between two of its own readings of the record.
+/// Any thread can read the record, and so detect a handler that does not return. Only the loop's thread writes the record, with
+/// plain stores, and only while a watchdog or an inspector watches the loop. The record contains no time, so the loop need not read
+/// the clock. A watchdog reads the record several times, and measures the time between its own reads.
 struct HandlerRecord: ~Copyable, Sendable {
-    /// The reasons to observe the loop's handlers, in one word.
+    /// The reasons to observe the loop's handlers, packed into one integer.
     ///
-    /// Bit 0 is set while the program has the handlers timed, and bit 32 while a flight recorder records them. The bits between
-    /// these contain the number of watchdogs and inspectors.
+    /// Bit 0 is set while the timing of handlers is switched on. Bit 32 is set while a flight recorder records the handlers. The
+    /// bits between these two contain the number of watchdogs and inspectors.
     private let interest = Atomic<Int>(0)
 
     /// The bits of the ``Call`` that the loop is making; 0 between calls.
@@ -20,10 +20,10 @@ struct HandlerRecord: ~Copyable, Sendable {
     private let call = Atomic<UInt64>(0)
     /// The address of the name of the source file in which the handler was made; 0 if there is no such address.
     private let file = Atomic<UInt>(0)
-    /// The date on which the loop's next timer is due, stored at the beginning of the call.
+    /// The date on which the loop's next timer is due, stored when the call is recorded.
     private let nextTimer = Atomic<Int64>(Moment.never.nanoseconds)
 
-    /// The number of calls that were recorded so far, for the loop's thread only.
+    /// The number of calls that have been recorded; only the loop's thread uses it.
     private let count = Counter()
 
     // MARK: - Interest
@@ -48,7 +48,7 @@ struct HandlerRecord: ~Copyable, Sendable {
         set(HandlerRecord.timedBit, isTimed)
     }
 
-    /// Switches the recording of the loop's handlers by a flight recorder on or off.
+    /// Records that a flight recorder now records the loop's handlers, or that none does.
     func setRecorded(_ isRecorded: Bool) { set(HandlerRecord.recordedBit, isRecorded) }
 
     private func set(_ bit: Int, _ isSet: Bool) {
@@ -144,7 +144,7 @@ extension HandlerRecord {
         }
     }
 
-    /// A call that is missing from the record while its handler runs the loop.
+    /// A call that was removed from the record, because its handler runs the loop.
     struct Paused {
         fileprivate let call: Call
         fileprivate let file: UInt

@@ -1,8 +1,8 @@
 /// The handlers that block their loops, found by inspecting all loops at intervals.
 ///
-/// If two inspections find the same call, the call has lasted at least the time between them. If an inspection is late, the time
-/// before it counts as at most two intervals. A longer delay means that the machine was asleep, or that the whole process, with the
-/// handler, was halted.
+/// If two inspections find the same call, the call has lasted at least the time between them. An inspection can be late. Of the
+/// time since the previous inspection, at most two intervals are counted: a longer delay means that the machine was asleep, or that
+/// the whole process, with the handler, was halted.
 struct BlockedHandlers<Key: Hashable> {
     /// A call of a handler that is to be reported.
     struct Finding: Equatable {
@@ -19,7 +19,7 @@ struct BlockedHandlers<Key: Hashable> {
         var look: HandlerRecord.Look
         let sequence: UInt64
         var nanoseconds: Int64 = 0
-        /// The length of the call, in nanoseconds, at which it is reported next.
+        /// The length that the call must reach to be reported next, in nanoseconds.
         var nextReport: Int64
         var isReported = false
     }
@@ -32,7 +32,7 @@ struct BlockedHandlers<Key: Hashable> {
     /// Makes a state in which no loop has been inspected.
     ///
     /// - Parameters:
-    ///   - threshold: The length of a call, in nanoseconds, from which on the call is reported.
+    ///   - threshold: The length of the shortest call that is reported, in nanoseconds.
     ///   - interval: The planned time between two inspections, in nanoseconds.
     init(threshold: Int64, interval: Int64) {
         self.threshold = threshold
@@ -42,10 +42,10 @@ struct BlockedHandlers<Key: Hashable> {
     /// Processes one inspection of all loops.
     ///
     /// - Parameters:
-    ///   - looks: The calls of handlers that the loops are making, each with the number of messages that were sent to its loop.
+    ///   - looks: For each loop that is calling a handler, the call, and the number of messages that were sent to the loop.
     ///   - now: The time of the inspection.
-    /// - Returns: The calls to report now. A call is reported when it has taken too long, then each time that it has taken twice as
-    ///   long as at its last report, and finally at its end.
+    /// - Returns: The calls to report now. A call is first reported when it has taken too long. It is reported again each time that
+    ///   its length has doubled since its last report, and finally at its end.
     mutating func look(_ looks: [Key: (look: HandlerRecord.Look, sequence: UInt64)], now: Moment) -> [Finding]
     {
         let elapsed =

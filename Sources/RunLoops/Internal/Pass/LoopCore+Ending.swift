@@ -12,7 +12,7 @@ extension LoopCore {
 
     /// Refuses new inputs and messages from now on, and releases all objects that the loop holds.
     ///
-    /// Destroying the user's objects can run code that calls the loop, which has ended by then.
+    /// The release can destroy objects of the user, and so run code that calls the loop. At that time the loop has already ended.
     ///
     /// - Parameter takeCompanions: A function that removes and returns the objects that other modules keep with the loop.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
@@ -54,7 +54,9 @@ extension LoopCore {
         return !members.inputs.isEmpty || !blocks.isEmpty
     }
 
-    /// Closes the descriptors that the loop has opened, after its last handler has returned and its last input has left.
+    /// Closes the descriptors that the loop has opened.
+    ///
+    /// Call this after the loop's last handler has returned and its last input has left.
     ///
     /// The descriptors are closed when the thread ends, and not when the last reference to the loop is released. That can be much
     /// later: a joined ``RunLoopThread`` still holds the loop. If the thread was cancelled, or a handler has ended it, the thread's

@@ -3,9 +3,9 @@
 /// A spin that finds work doubles the time, up to the measured cost of a wake-up. Spinning for that long costs at most twice as
 /// much as the best choice in hindsight. A spin that finds no work halves the time, and a time below ``smallest`` becomes zero.
 ///
-/// While the time is zero, the loop sleeps without a spin, and counts the successive wake-ups that come so soon that a spin would
-/// have found their work. When the count is high enough, the loop tries a spin again. Each failed try doubles the count that the
-/// next try needs. So if the sender cannot run while the loop spins, tries become rare.
+/// While the time is zero, the loop sleeps without a spin. If a wake-up follows the previous one very soon, a spin would have found
+/// the work. The loop counts how many of these wake-ups come in succession, and tries a spin again when the count is high enough.
+/// Each failed try doubles the count that the next try needs. So if the sender cannot run while the loop spins, tries become rare.
 struct SpinBudget {
     static let smallest: Int64 = 2_000
     static let largestCost: Int64 = 50_000

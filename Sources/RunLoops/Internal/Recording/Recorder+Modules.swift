@@ -31,14 +31,16 @@ extension Recorder {
         note(.drop, RecordedPlaces.Place(origin), number: 1)
     }
 
-    /// Records, for the delivery that the calling thread is making, the source location at which the notification was made.
+    /// Records the place of a notification as the place of its delivery, which the calling thread is making.
+    ///
+    /// - Parameter origin: The source location at which the notification was made.
     @inline(never)
     package static func nameDelivery(_ origin: SourceLocation) {
         guard let ring, ring.innermost?.kind == .delivery else { return }
         ring.renameInnermost(ring.number(of: origin))
     }
 
-    /// Records that a connection of a port between processes has begun, or has ended.
+    /// Records the beginning or the end of a connection to a port between processes.
     package static func noteConnection(to port: String, began: Bool) {
         note(.connection, .text(port), number: began ? 1 : 0)
     }

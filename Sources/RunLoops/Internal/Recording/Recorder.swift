@@ -4,8 +4,8 @@ internal import Synchronization
 /// The functions with which the other parts of the package report events to the flight recorder.
 ///
 /// Every member can be called at any time, and does nothing without a recording. The functions that send and receive messages call
-/// a member only if ``mayRecord`` is true. To find that out, they load the same byte as for the check that the process is not a
-/// forked child.
+/// a member only if ``mayRecord`` is true. That property costs one load of a byte, which also serves as the check for a forked
+/// child.
 ///
 /// > Thread safety: any thread; an event belongs to the calling thread.
 package enum Recorder {
@@ -82,7 +82,7 @@ package enum Recorder {
         return end(ring.innermost ?? slice.event, in: ring, number)
     }
 
-    /// Ends the innermost slice, and writes it as an event, if it has a given kind.
+    /// Ends the innermost slice and writes it as an event, but only if the slice has the given kind.
     ///
     /// This is for a caller that cannot keep the slice until its end.
     static func endInnermost(_ kind: EventKind, number: Int? = nil) {

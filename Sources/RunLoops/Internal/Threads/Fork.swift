@@ -28,7 +28,7 @@ package enum Fork {
         if runloops_process_flags() != 0 { look(member) }
     }
 
-    /// Does the same as ``check(_:)``, for a caller that has found that the byte with the process's flags is not 0.
+    /// Does the same as ``check(_:)``, for a caller that already knows that the byte with the process's flags is not 0.
     ///
     /// The flags can also mean that a flight recorder records. In that case this function does nothing.
     @inline(__always)

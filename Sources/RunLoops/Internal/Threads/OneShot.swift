@@ -112,8 +112,8 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// Suspends the calling task until the value is decided, and returns the value.
     ///
     /// The method is isolated to the caller's actor. The isolation is a parameter because the closures in the body are isolated
-    /// only to an actor that they capture. Without the capture they would begin on threads of the default executor. The task would
-    /// also have to return to such a thread when it continues, because it then passes through these closures again.
+    /// only to an actor that they capture. Without the capture they would begin on threads of the default executor. When the task
+    /// continues, it passes through these closures again, so it would have to return to such a thread then, too.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the value becomes `timedOut`.
@@ -155,7 +155,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Stores the waiting thread or task, so that the decision wakes it, unless the value has been decided already.
+    /// Stores the waiting thread or task, which the decision then wakes.
     ///
     /// - Returns: False if the value has been decided already. The waiter is then not stored, because nothing would wake it.
     private func attach(_ waiter: Waiter) -> Bool {
@@ -166,7 +166,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Starts a task that decides the value at `moment`, unless that new task is cancelled before.
+    /// Starts a task that decides the value at `moment`; cancelling the task before that prevents the decision.
     ///
     /// A task is used instead of a timer, because the loop of a timer can be blocked.
     private func decide(_ value: Value, at moment: Moment) -> Task<Void, Never> {

@@ -1,7 +1,7 @@
 internal import CThreads
 internal import Glibc
 
-/// Releases, when a thread ends, the objects that the package keeps for that thread.
+/// Releases the objects that the package keeps for a thread when that thread ends.
 ///
 /// The parts of the package that keep such objects are in folders that depend on this folder, so this type cannot call them by
 /// name. Instead, each part registers the function that releases its objects. This type defines only the order of the parts.
@@ -21,26 +21,26 @@ enum ThreadEnd {
         case slabs
         /// The recorded events of the thread.
         ///
-        /// They come last, because the work of the other parts can be recorded.
+        /// The events come last, because events can be recorded while the other parts release their objects.
         case events
     }
 
     /// A function that releases the objects that one part of the package keeps for the calling thread.
     ///
-    /// The result is another function, which is called after all parts have released their objects; nil if there is no such
-    /// function.
+    /// It can return a second function, which is called after all parts have released their objects. If there is no second
+    /// function, it returns nil.
     typealias Release = @Sendable () -> (() -> Void)?
 
     private static let releases = ForkSafe<[Part: Release]>([:])
 
-    /// Makes the calling thread call ``run()`` when it ends, and registers a part's function for the release of its objects.
+    /// Makes the calling thread call ``run()`` when it ends, and registers the function that releases a part's objects.
     ///
     /// A second call on the same thread has no further effect.
     ///
     /// - Parameters:
     ///   - part: The part that keeps objects for the calling thread.
-    ///   - release: Releases the part's objects for the thread that calls it. The function that is registered first for a part is
-    ///     called by every thread that ends.
+    ///   - release: A function that releases the part's objects for the thread that calls it. Only the first function is registered
+    ///     for a part, and every thread calls it when the thread ends.
     static func watch(_ part: Part, _ release: @escaping Release) {
         releases.withLock { releases in if releases[part] == nil { releases[part] = release } }
         // Any value but null makes the destructor run. If a destructor of other code uses a loop after this destructor has run,

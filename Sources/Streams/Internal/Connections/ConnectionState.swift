@@ -18,7 +18,7 @@ struct ConnectionState: ~Copyable {
     var isBlocked = false
     /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
     var isAboveMark = false
-    /// True if the loop served the connection, at the connection's own request, inside one of the connection's handlers.
+    /// True if the connection had asked to be served, and was served while one of its own handlers was running.
     ///
     /// This happens if the handler runs the loop. The connection can do nothing at that time, so it asks to be served again once
     /// the handler has returned.
