@@ -80,7 +80,7 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next packet of this connection may carry to a port.
     ///
-    /// Usually no descriptor of any peer is counted. This function then costs two loads and a read of the coarse clock, and does not
+    /// Usually no descriptor of any peer is counted. The function then costs two loads and a read of the coarse clock, and does not
     /// apply the limits: the next packet may carry any number of descriptors, up to 253. The descriptors of that packet are
     /// counted as soon as it is received. So each thread that is reading at that moment receives at most one such packet.
     ///

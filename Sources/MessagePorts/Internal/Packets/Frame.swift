@@ -41,7 +41,7 @@ struct Frame: Hashable, Sendable {
     var kind: Kind
     /// The ID that the program gives a message, request or reply.
     ///
-    /// In a refusal, this is the reason. In a hello or a welcome, it is the limit of descriptors. In other kinds of packet, it is 0.
+    /// In a refusal, this is the reason. In a hello or a welcome, it is the limit of descriptors. Otherwise it is 0.
     var id: UInt32 = 0
     /// The number of the request that the packet makes or answers.
     ///
