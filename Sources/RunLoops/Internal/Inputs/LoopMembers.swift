@@ -98,7 +98,9 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
-    /// Corrects the number of inputs that keep each mode of an input alive, after the input's `keepsModeAlive` has changed.
+    /// Updates the modes of an input after its `keepsModeAlive` has changed.
+    ///
+    /// Each mode has a count of the inputs that keep it alive.
     func countAgain(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes {

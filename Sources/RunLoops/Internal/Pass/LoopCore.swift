@@ -107,7 +107,9 @@ final class LoopCore {
         lookAgain()
     }
 
-    /// Makes the parts of the loop check everything again that they had set aside because it was not for the running mode.
+    /// Notifies the parts of the loop that the modes have changed, so that they check again the work that they had set aside.
+    ///
+    /// They set work aside if it is not for the running mode.
     func lookAgain() {
         blocks.modesDidChange()
         readyInputs.modesDidChange()
