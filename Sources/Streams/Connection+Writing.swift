@@ -12,8 +12,8 @@ extension Connection {
     ///
     /// - Parameter bytes: The bytes. An array of 1,024 bytes or more is retained, not copied.
     /// - Returns: False if the unsent bytes have exceeded ``Options/highWaterMark`` and have not fallen to half of it since. In
-    ///   that case, write no more until the handler of ``onDrained(_:)`` is called. Bytes that were written in the current handler or
-    ///   pass count as unsent. Also false if the output has ended; the bytes are then discarded.
+    ///   that case, write no more until the handler of ``onDrained(_:)`` is called. Bytes that were written in the current handler
+    ///   or pass count as unsent. Also false if the output has ended; the bytes are then discarded.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard mayWrite() else { return false }

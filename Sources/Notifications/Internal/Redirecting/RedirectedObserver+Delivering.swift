@@ -41,7 +41,7 @@ extension RedirectedObserver {
         if isUnderWay { lane.hasArrived() }
     }
 
-    /// Removes and returns the next notification of a numbered delivery.
+    /// Removes and returns the next waiting notification, up to the one with the number of a delivery.
     ///
     /// If a poster waits for room, and there is room now, this opens the poster's gate.
     func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {

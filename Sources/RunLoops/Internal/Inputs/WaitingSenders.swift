@@ -51,7 +51,7 @@ struct WaitingSenders {
         line.append(sender)
     }
 
-    /// Removes the first entry, because the sender's messages were queued, or a handler can now be told that there is room.
+    /// Removes the first entry: its messages were queued or, if the entry is a handler, there is room now.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")

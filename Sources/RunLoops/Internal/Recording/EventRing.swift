@@ -7,10 +7,10 @@ internal import Synchronization
 /// The ring also contains the thread's *slices* that are under way. A slice is an activity that has a beginning and an end, such as
 /// a call of a handler. When the slice ends, it is written as an event.
 ///
-/// Only that thread writes to the ring. Any thread can copy the events without stopping the writer. Before the writer writes
-/// some events, it stores in `reserved` the highest total number of events that it can reach with them. After each event, it stores
-/// in `head` the number of events that have been written. A reader first copies the events, and then loads `reserved`. From that
-/// number, the reader computes which events can have been overwritten during the copy, and drops them.
+/// Only that thread writes to the ring. Any thread can copy the events without stopping the writer. `head` is the total number of
+/// events that have been written: the writer stores it after each event. `reserved` is an upper bound for that number: the writer
+/// raises it before it writes events up to the new bound. A reader first copies the events, and then loads `reserved`. From that
+/// bound, the reader computes which events can have been overwritten during the copy, and drops them.
 ///
 /// `@safe`: the memory exists until ``destroy()``. ``Recording`` calls it under the lock that also guards the number of readers,
 /// and only for rings that no thread writes any longer.
@@ -56,7 +56,7 @@ struct EventRing: Equatable, @unchecked Sendable {
         var lastLook: UInt64 = 0
         /// The number of messages that the loop had handled at the time of `lastLook`.
         var messagesAtLook = 0
-        /// The number of a place: that of the last message handler without an event of its own.
+        /// The place, as a number, of the last message handler that got no event of its own.
         var lastPlace: UInt32 = 0
         /// The time, in ticks, at which the thread last put a time stamp on a message that it sent.
         var lastPost: UInt64 = 0

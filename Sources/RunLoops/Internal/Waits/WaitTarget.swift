@@ -1,4 +1,4 @@
-/// An event that a thread waits for, and that only one other thread can cause.
+/// An event that a thread can wait for, and that only one other thread can cause.
 ///
 /// That other thread cannot cause the event while it waits itself.
 package enum WaitTarget: Hashable, Sendable {
