@@ -75,7 +75,8 @@ extension DistributedNotificationCenter {
     /// Posts a notification, and waits until it is accepted or settled.
     ///
     /// If the center has no room, this waits for room first. If the task is cancelled or the deadline passes during that wait,
-    /// nothing is posted. If that happens later, the call throws, but the notification stays posted.
+    /// nothing is posted. If the task is cancelled or the deadline passes after that wait, the call throws, but the notification
+    /// stays posted.
     ///
     /// - Parameters:
     ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
@@ -86,9 +87,9 @@ extension DistributedNotificationCenter {
     ///   - milestone: The stage to wait for.
     ///   - deadline: The time at which the wait ends; nil for never.
     /// - Returns: The number of the notification.
-    /// - Throws: ``DistributedNotificationError``: the errors of the post that does not wait, except
-    ///   ``DistributedNotificationError/full``; ``DistributedNotificationError/timedOut``,
-    ///   ``DistributedNotificationError/cancelled`` or ``DistributedNotificationError/dropped``.
+    /// - Throws: ``DistributedNotificationError/timedOut``, ``DistributedNotificationError/cancelled``,
+    ///   ``DistributedNotificationError/dropped``, or any error of the post that does not wait, except
+    ///   ``DistributedNotificationError/full``.
     ///
     /// > Thread safety: any task.
     @discardableResult

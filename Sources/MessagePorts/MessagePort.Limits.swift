@@ -20,14 +20,14 @@ extension MessagePort {
         /// The largest number of descriptors of a message, up to 253.
         public var descriptors = 32
 
-        /// The number of untaken descriptors of one connection at which the port receives no more descriptors from that connection.
+        /// The limit on the untaken descriptors of one connection.
         ///
-        /// A descriptor is taken when the program takes it out of its message. A discarded descriptor still counts as untaken until
-        /// it is closed, and its sender can have arranged that closing it is slow.
+        /// A descriptor is untaken until the program takes it out of its message. A discarded descriptor counts as untaken until it
+        /// is closed, and a hostile sender can make closing it slow.
         ///
-        /// At the limit, the port still reads packets without descriptors. A packet that carries descriptors waits to be read, and
-        /// every later packet of its sender waits behind it. A program that keeps many messages with their descriptors raises this
-        /// limit.
+        /// When a connection has reached the limit, the port receives no more descriptors from it. The port still reads packets
+        /// without descriptors. But a packet that carries descriptors is not read until there is room, and neither is any later
+        /// packet of that sender. Raise this limit if your program keeps many messages with their descriptors.
         ///
         /// There are further bounds for all connections of one peer process, for all connections of one other user, and for all
         /// connections of this process together: <doc:UntrustedPeers>.
@@ -36,8 +36,8 @@ extension MessagePort {
         /// The largest number of open connections.
         ///
         /// Further connections wait in the kernel, and are accepted when other connections have ended. Each connection needs a
-        /// descriptor, so the only upper bound is the process's soft limit of open descriptors, often 1,024. A server with more
-        /// peers raises both limits.
+        /// descriptor, so the only upper bound is the process's soft limit of open descriptors, often 1,024. For a server with more
+        /// peers, raise that soft limit and this limit.
         public var connections = 256
 
         /// The largest number of open connections of one process.
@@ -47,10 +47,11 @@ extension MessagePort {
         /// less than ``connections``, one process can have all connections.
         public var connectionsPerProcess = 64
 
-        /// The largest number of open connections of all processes of one user together, for each user other than the port's.
+        /// The largest number of open connections of one user, counted over all processes of that user.
         ///
-        /// A user can have any number of processes, so only this limit leaves connections for other users. It matters to ports that
-        /// admit other users.
+        /// The limit applies to each user except the user of the port's process, so it matters only to a port that admits other
+        /// users. A user can have any number of processes, so ``connectionsPerProcess`` alone would let one user take all
+        /// connections.
         public var connectionsPerUser = 128
 
         /// The time within which a new connection must send its first packet, the greeting.

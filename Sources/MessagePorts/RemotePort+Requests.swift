@@ -12,7 +12,7 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply unused,
+    /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply without a reply,
     ///   ``MessagePortError/timedOut`` if the deadline passes, ``MessagePortError/ended`` if the connection ends, or another
     ///   ``MessagePortError`` if the request cannot be sent. After the first three errors, you cannot tell whether the request was
     ///   served. Retry only operations that may be done twice.
@@ -37,7 +37,7 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply unused,
+    /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply without a reply,
     ///   ``MessagePortError/timedOut`` if the deadline passes, ``MessagePortError/ended`` if the connection ends, or another
     ///   ``MessagePortError`` if the request cannot be sent. After the first three errors, you cannot tell whether the request was
     ///   served. Retry only operations that may be done twice.
@@ -74,8 +74,8 @@ extension RemotePort {
 
     /// Sends a request, and waits for the reply without blocking a thread.
     ///
-    /// If the task is cancelled, it stops waiting for the reply. Sending itself does not block: if there is no room, this retries
-    /// until there is room, or until the deadline.
+    /// If the task is cancelled, it stops waiting for the reply. The call does not block a thread to send the request, either: if
+    /// there is no room, it retries until there is room, or until the deadline.
     ///
     /// The first request of this kind in a process starts a thread, which reads the replies.
     ///
@@ -85,8 +85,8 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``. After that error, too, you cannot tell
-    ///   whether the request was served.
+    /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``. After ``MessagePortError/cancelled``, too,
+    ///   you cannot tell whether the request was served.
     ///
     /// > Thread safety: any task.
     public func request(

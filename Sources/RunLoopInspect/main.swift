@@ -21,7 +21,7 @@ func list() {
     }
 }
 
-/// Shows a report once a second, in the place of the report before it.
+/// Shows a new report each second, which replaces the previous report on the screen.
 func watch(_ inspector: RemoteInspector) throws(RemoteInspector.Failure) {
     var earlier: ProcessReport?
     while true {

@@ -70,9 +70,9 @@ public final class DescriptorSource {
     /// process watches too many descriptors (`ENOSPC`).
     ///
     /// While the loop runs in a mode of the source, it retries after pauses that grow from a millisecond to a second. No readiness
-    /// is lost: it is reported when the kernel watches the descriptor again. The handler is called once for each refusal, and not
-    /// again if the retries fail. It is allowed to invalidate the source. Without a handler, ``RunLoopDiagnostics`` reports the
-    /// refusal.
+    /// is lost: it is reported when the kernel watches the descriptor again. The handler is called when the kernel first refuses,
+    /// and not again while the retries fail. The handler is allowed to invalidate the source. Without a handler,
+    /// ``RunLoopDiagnostics`` reports the refusal.
     ///
     /// If the kernel refuses while you add the source, ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` throws the error instead.
     ///

@@ -21,8 +21,8 @@ internal import Synchronization
 /// A process has one recorder at a time. Without a recorder, recording costs the loops nothing. A forked child records nothing
 /// until it makes its own recorder.
 ///
-/// In a simulation of `RunLoopsTesting`, a recorder that a simulated thread makes records only the simulated threads, with the
-/// dates of the simulation's clock. So the same seed always gives the same recording.
+/// If a simulated thread of `RunLoopsTesting` makes the recorder, it records only the simulated threads, with the dates of the
+/// simulation's clock. So the same seed always gives the same recording.
 ///
 /// > Thread safety: any thread.
 public final class FlightRecorder: Sendable {
@@ -30,12 +30,15 @@ public final class FlightRecorder: Sendable {
     ///
     /// > Thread safety: a value.
     public enum Detail: Hashable, Sendable {
-        /// Each handler of a timer, source or observer is recorded, and each run, sleep and wait; of messages, only a sample is.
+        /// A sample of the messages is recorded, and everything else is recorded in full.
         ///
-        /// Messages are blocks, jobs, port messages and deliveries. A loop records up to eight message handlers within 50 µs
-        /// individually. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
-        /// ``FlightRecorder/Event/Kind/stretch(count:)``. When a thread sends messages, it records each message to an idle
-        /// receiver, and every 256th other message, but at most one message in 10 µs.
+        /// Each handler of a timer, source or observer is recorded, and so is each run, sleep and wait.
+        ///
+        /// Messages are blocks, jobs, port messages and deliveries. Within 50 µs, a loop records up to eight message handlers
+        /// with one event each. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
+        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records a message that it sends if the receiver has taken all
+        /// earlier messages. It also records every 256th of the other messages. In each case, it records at most one message in
+        /// 10 µs.
         case sampled
         /// Every handler and every sent message is recorded, for tests and experiments.
         case everything

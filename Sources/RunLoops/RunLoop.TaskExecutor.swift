@@ -6,9 +6,9 @@ extension RunLoop {
     /// ```
     ///
     /// Code of the task and of its child tasks runs on the loop's thread if it is isolated to no actor, or to an actor that has no
-    /// custom executor. Code that is isolated to another executor, such as the main actor's executor, does not run there, nor do
-    /// other tasks that the task starts. Like performed blocks, the task's jobs run in the common modes, in turn, whatever their
-    /// priority.
+    /// custom executor. Code that is isolated to another executor, such as the main actor's executor, does not run there.
+    /// Neither do tasks that the task starts and that are not its child tasks. Like performed blocks, the task's jobs run in the
+    /// common modes, in the order in which they were enqueued, whatever their priority.
     ///
     /// The executor is a preference. After the loop's thread has begun to end, such tasks continue on the default executor.
     ///

@@ -3,8 +3,8 @@ internal import CThreads
 extension RunLoopThread {
     /// The scheduling of a thread among the threads that compete for a processor.
     ///
-    /// A nice value below the nice value of the starting thread, and the two real-time kinds, ``roundRobin(_:)`` and
-    /// ``firstInFirstOut(_:)``, need a privilege. <doc:Priorities> describes threads of different priority.
+    /// A thread needs a privilege for a nice value below that of the thread that starts it, and for the two real-time kinds,
+    /// ``roundRobin(_:)`` and ``firstInFirstOut(_:)``. <doc:Priorities> describes threads of different priority.
     ///
     /// > Thread safety: a value.
     public enum Priority: Hashable, Sendable {

@@ -12,8 +12,8 @@ extension Connection {
     ///
     /// - Parameter bytes: The bytes. An array of 1,024 bytes or more is retained, not copied.
     /// - Returns: False if the unsent bytes have exceeded ``Options/highWaterMark`` and have not fallen to half of it since. In
-    ///   that case, write no more until the handler of ``onDrained(_:)`` is called. Bytes that were written in this handler or pass
-    ///   count as unsent. Also false if the output has ended; the bytes are then discarded.
+    ///   that case, write no more until the handler of ``onDrained(_:)`` is called. Bytes that were written in the current handler
+    ///   or pass count as unsent. Also false if the output has ended; the bytes are then discarded.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard mayWrite() else { return false }
@@ -112,8 +112,8 @@ extension Connection {
 
     /// Resets the connection immediately, and discards unsent bytes, even those that the kernel has accepted.
     ///
-    /// The peer gets an error instead of the end of the stream, so it does not mistake the bytes that it has received for the
-    /// complete stream. The peer of a Unix socket gets the end of the stream instead. Apart from that, this method behaves like
+    /// Over TCP, the peer gets an error instead of the end of the stream, so it does not mistake the bytes that it has received for
+    /// the complete stream. Over a Unix socket, the peer gets the end of the stream. Apart from that, this method behaves like
     /// ``close()``.
     public func reset() {
         requireOwnThread("Connection.reset")

@@ -3,14 +3,15 @@ package struct EngineBatch: Hashable, Sendable {
     /// An event of a batch.
     package enum Item: Hashable, Sendable {
         case post(Delivered)
-        /// A notice that the engine will not deliver the posts of a topic up to a number.
+        /// A notice that the engine will not deliver a topic's posts with numbers up to the horizon's number.
         ///
-        /// `only` is the number of the subscription that the notice is for, or nil for every subscription whose last ``Baseline``
-        /// on this connection was delivered.
+        /// `only` is the number of the one subscription that the notice is for. If it is nil, the notice is for every subscription
+        /// whose last ``Baseline`` on this connection was delivered.
         case horizon(Horizon, only: UInt64? = nil)
         /// The newest post numbers at the moment when a subscription begins or, on a later connection, continues.
         ///
-        /// If the subscription began on an earlier connection, a higher number than it knows means that posts are missing.
+        /// If the subscription began on an earlier connection, it compares these numbers with the posts that it has received. A
+        /// higher number means that posts are missing.
         case baseline(Baseline)
         /// A poster that the engine knows, and that has not ended as far as the engine knows.
         case present(PosterID)
@@ -34,10 +35,10 @@ package struct EngineBatch: Hashable, Sendable {
         package let post: Post
         /// The position of the post in the order in which the engine has accepted posts.
         package let position: Position
-        /// The number of the only subscription that gets the post, or nil if every checked subscription gets it.
+        /// The number of the subscription that gets the post; nil if the post is not for one subscription only.
         ///
-        /// A subscription that has asked for earlier posts gets them alone. A subscription is checked once the engine has
-        /// delivered its last ``Baseline`` on this connection.
+        /// If a subscription has asked for earlier posts, those posts have its number here. If the number is nil, the post is for
+        /// every subscription whose last ``Baseline`` on this connection was delivered.
         package let subscription: UInt64?
 
         package init(post: Post, position: Position, subscription: UInt64? = nil) {
@@ -58,7 +59,9 @@ package struct Baseline: Hashable, Sendable {
         /// The topic in which the poster has posted; nil for every topic of the poster.
         package let topic: Topic?
         package let number: UInt64
-        /// The number of the newest ``Horizon`` of the topic, which says nothing about posts with higher numbers.
+        /// The number of the newest ``Horizon`` of the topic.
+        ///
+        /// The horizon says nothing about posts with higher numbers.
         package let base: UInt64
         /// The time of the horizon with the number ``base``.
         package let baseTime: Int64
@@ -78,7 +81,9 @@ package struct Baseline: Hashable, Sendable {
     package let marks: [Mark]
     /// The position of the newest post that the engine had accepted when it made the baseline.
     package let position: Position
-    /// False if another baseline of the same subscription follows, for example because one message would be too long.
+    /// False if another baseline of the same subscription follows.
+    ///
+    /// For example, a baseline that is too long for one message is sent as several baselines.
     package let isLast: Bool
     /// True if the store has forgotten ended posters whose posts the subscription may have missed.
     package let hasForgotten: Bool

@@ -7,11 +7,11 @@ internal import class Notifications.NotificationCenter
 
 /// Posts the notifications of Foundation's default center in the default center of this package.
 ///
-/// A name is forwarded from the moment when the program first observes it, or posts under it, as one of Foundation's names. All
-/// names are forwarded from the moment when the program first registers an observer of every name.
+/// A name is forwarded from its first use as one of Foundation's names, when the program observes that name or posts a notification
+/// with it. All names are forwarded from the moment when the program first registers an observer of every name.
 ///
-/// It would be simpler to observe every name in Foundation's center from the beginning. But a center of Foundation's that has such
-/// an observer ends the program when a typed message is posted there.
+/// It would be simpler to observe every name in Foundation's center from the beginning. But if a center of Foundation's has such an
+/// observer, and a typed message is posted in that center, Foundation ends the program.
 ///
 /// Nothing is forwarded automatically in the other direction, so no notification comes back to the center that it came from.
 final class FoundationForwarder: Sendable {

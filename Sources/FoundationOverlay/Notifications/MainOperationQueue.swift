@@ -1,4 +1,6 @@
-/// The main operation queue, as a type of its own: the handler of an observer that uses it is isolated to the main actor.
+/// The main operation queue, in a type of its own.
+///
+/// If an observer uses this queue, its handler is isolated to the main actor. The separate type tells the compiler so.
 ///
 /// You never name this type: `.main` in `addObserver(forName:object:queue:using:)` refers to it.
 ///

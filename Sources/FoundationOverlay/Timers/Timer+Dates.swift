@@ -6,8 +6,9 @@ public import class RunLoops.Timer
 extension Timer {
     /// The date of the next fire.
     ///
-    /// A date that is set is converted to an instant at once. A later change of the wall clock moves neither the fire nor this
-    /// property, which returns exactly the date that was set. The dates of later fires are computed from that date.
+    /// When you set a date, it is converted to an instant immediately. A later change of the wall clock changes neither the time of
+    /// the fire nor this property, which still returns exactly the date that you set. The dates of later fires are computed from
+    /// that date.
     /// `Date.distantFuture` suspends the timer without invalidating it. Setting the date of an invalid timer does nothing.
     public var fireDate: Date {
         get {

@@ -3,7 +3,9 @@
 /// Some scripts compute the keys of a generation from the digits that identify it. These keys have the same hash tag as the key
 /// that names the generation, so all keys are in the same slot of a cluster.
 enum Scripts {
-    /// Returns the identity of the current generation, and begins a new one if there is none or its stream is missing.
+    /// Returns the identity of the current generation.
+    ///
+    /// If there is no generation, or the stream of the current one is missing, the script first begins a new generation.
     ///
     /// KEYS: generation. ARGV: identity of a new generation, prefix of keys. Returns the identity of the generation.
     static let open = """
@@ -22,8 +24,9 @@ enum Scripts {
     /// Adds to the stream one entry with those posts of a batch that the stream does not have yet.
     ///
     /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the number up to which posts
-    /// were sent before on the same connection, records of a ``PostBatch``. Returns 1, -1 if the generation has changed or the
-    /// stream no longer exists, or -2 if the server has refused earlier posts of the connection.
+    /// were sent before on the same connection, and the records of a ``PostBatch``. Returns 1 on success. Returns -1 if the
+    /// generation has changed or the stream no longer exists. Returns -2 if the server has refused earlier posts of the
+    /// connection.
     ///
     /// A post that is sent again on a later connection is not added again: the posts of a poster arrive in order, so the script
     /// skips the posts up to the poster's last number.
@@ -49,14 +52,14 @@ enum Scripts {
 
     /// Adds to the stream one entry with the horizons of a poster.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the horizons, the number up to which
-    /// posts were sent before on the same connection, 1 if the generation has had an entry of the poster, otherwise 0, and the
-    /// fields. Returns 1, -1 or -2 as ``post`` does.
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the announcement, the number up to which
+    /// posts were sent before on the same connection, a flag, and the fields. The flag is 1 if the generation has had an entry of
+    /// the poster, otherwise 0. Returns 1, -1 or -2 as ``post`` does.
     ///
-    /// The field `f` of the entry is 1 if the poster is new to this generation. Only in that case do base horizons
-    /// (``Horizon/isBase``) mean no loss, because an earlier generation has accepted their posts. The server's record of posters
-    /// does not suffice to tell: a server that has lost its newest entries has also forgotten the posters of those entries. So the
-    /// poster itself also states whether the generation has had an entry of it.
+    /// The field `f` of the entry is 1 if the poster is new to this generation. In that case, a base horizon (``Horizon/isBase``)
+    /// means no loss, because an earlier generation has accepted its posts. Otherwise a horizon can mean a loss. The server's
+    /// record of posters does not suffice to set the field: a server that has lost its newest entries has also forgotten the
+    /// posters of those entries. So the poster itself sends the flag, too.
     static let announce = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=redis.call('HGET',KEYS[3],ARGV[3])
@@ -70,7 +73,7 @@ enum Scripts {
 
     /// Adds to the stream one entry with the end of a poster, and also adds the end to a list.
     ///
-    /// The list is for readers that come after the entry was removed from the stream.
+    /// If a reader comes after the entry was removed from the stream, it finds the end in the list.
     ///
     /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the maximum number of ends to
     /// keep. Returns 1 or -1.

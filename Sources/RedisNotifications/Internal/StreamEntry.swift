@@ -7,7 +7,7 @@ struct StreamEntry: Hashable, Sendable {
         /// The first entry of a generation.
         case beginning
         case posts([Post])
-        /// The horizons of a poster; the poster sends no more posts with numbers up to `upTo`.
+        /// The horizons of a poster, which sends no further post whose number is `upTo` or less.
         case horizons([Horizon], by: PosterID, upTo: UInt64)
         case end(PosterEnd)
         /// An entry that another program, or a later version of this library, has added.
@@ -71,7 +71,8 @@ struct StreamEntry: Hashable, Sendable {
 
     /// Returns the fields of a stream entry that contains an announcement.
     ///
-    /// Each horizon is a line: its number, its base flag, its reason, the lengths of the two parts of its topic, and these parts.
+    /// There is one line of text for each horizon. The line contains the horizon's number, base flag and reason, the lengths of the
+    /// topic's name and sender, and then that name and sender.
     static func fields(of announcement: Announcement, by poster: PosterID) -> RedisWords {
         var lines = ""
         for horizon in announcement.horizons {

@@ -4,7 +4,7 @@ internal import RunLoops
 
 /// The engine of a center that reaches other centers through a hub between processes.
 ///
-/// The engine connects to the hub with a given name. If there is none, and the engine is allowed to, it serves the hub itself, on a
+/// The engine connects to the hub with a given name. If no such hub exists, and `serves` is true, the engine serves the hub on a
 /// thread of its own. If several processes try that, one of them gets the name, and the others connect to its hub.
 ///
 /// > Thread safety: the thread of the center's loop.
@@ -26,7 +26,7 @@ final class HubEngine: Engine {
     private var hub: HubThread?
 
     private var remote: RemotePort?
-    /// The number of the current port, by which a handler can tell that its own port is an earlier one.
+    /// The number of the current port; a handler of an earlier port has a lower number.
     private var portNumber: UInt64 = 0
     private var greeted: Int64 = 0
     private var isWelcome = false
@@ -35,7 +35,7 @@ final class HubEngine: Engine {
     private var isFlushing = false
     /// The messages that wait for room in the port, and that are sent before any later message.
     private var outbox = Deque<Waiting>()
-    /// True if the engine has refused a post, so that the sink waits to hear that there is room.
+    /// True if the engine has refused a post, and must notify the sink when there is room again.
     private var owesRoom = false
 
     private var backoff = ExponentialBackoff(from: .milliseconds(2), to: .milliseconds(500))
@@ -46,7 +46,7 @@ final class HubEngine: Engine {
     /// A reference to this engine for blocks on its loop; empty once the engine has ended.
     private let confined = LoopConfined<HubEngine>()
 
-    /// The size of a message of posts beyond which no further post is added to it.
+    /// The maximum size, in bytes, of a message that contains more than one post.
     private static let mostPostBytes = 60_000
 
     init(_ name: PortName, in names: PortNames, serves: Bool, _ limits: Hub.Limits, on loop: RunLoop) {

@@ -1,6 +1,6 @@
-/// The posters that a center knows, with those that the engine has not reported since the last connection began.
+/// The posters that a center knows.
 ///
-/// A pure value.
+/// This value also contains the known posters that the engine has not reported since the last connection began. It is a pure value.
 struct KnownPosters: Hashable, Sendable {
     private(set) var known: Set<PosterID> = []
     /// The known posters that the engine has not reported on this connection.

@@ -2,7 +2,7 @@ internal import DequeModule
 
 /// The log of one poster's posts: their numbers, and the posts that are kept until they are settled.
 ///
-/// A pure value, without an engine and a clock. The center hands its posts to the engine in the order of ``next``, and notes
+/// A pure value, which uses no engine and no clock. The center hands its posts to the engine in the order of ``next``, and notes
 /// connections and acknowledgements here.
 struct PosterLog: Hashable, Sendable {
     /// The limits of the kept posts.
@@ -20,7 +20,7 @@ struct PosterLog: Hashable, Sendable {
         var last: UInt64 = 0
         /// The number of the newest post that is no longer kept.
         var gone: UInt64 = 0
-        /// The number of the newest post that is no longer kept and that an engine has accepted.
+        /// The number of the newest post that an engine has accepted, among the posts that are no longer kept.
         var base: UInt64 = 0
         /// The times of the posts with the numbers `gone` and `base`.
         var goneTime: Int64 = 0
@@ -52,18 +52,19 @@ struct PosterLog: Hashable, Sendable {
     ///
     /// The engine has limits of its own for this post and all earlier ones.
     private var exempt: UInt64 = 0
-    /// The number of bytes of the kept posts that count towards the limits.
+    /// The size, in bytes, of those kept posts that count towards the limits.
     private var bytes = 0
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
     private var sharesClock = false
-    /// The number up to which posts need not be handed over on this connection any more.
+    /// The number up to which no post still has to be handed over on this connection.
     ///
-    /// They were handed over on it, were no longer kept when it began, or were dropped and are replaced by horizons.
+    /// Each post up to this number was handed over on this connection, or was no longer kept when the connection began, or was
+    /// dropped and is replaced by a horizon.
     private var sent: UInt64 = 0
     /// The posts that were dropped after they were handed over on this connection, and before the engine accepted them.
     private var droppedOnTheWay = Deque<Dropped>()
-    /// For each topic with dropped posts of which the engine must still be told, the number of the newest such post.
+    /// The dropped posts that the next announcement reports: for each topic, the number of the newest dropped post.
     fileprivate var due: [Topic: UInt64] = [:]
 
     private struct Dropped: Hashable, Sendable {
@@ -209,7 +210,7 @@ struct PosterLog: Hashable, Sendable {
             horizons: horizons.sorted { $0.number < $1.number }, number: sent, isOpening: true)
     }
 
-    /// Returns the time for a horizon; the maximum if the centers share no clock.
+    /// Returns the given time for use in a horizon; the maximum if it is nil, or if the centers share no clock.
     private func time(_ time: Int64?) -> Int64 { sharesClock ? time ?? .max : .max }
 
     /// Notes that the connection has ended.
@@ -244,7 +245,7 @@ struct PosterLog: Hashable, Sendable {
         return hasRoom
     }
 
-    /// True if posts were handed over on this connection that no engine has accepted.
+    /// True if the engine has not accepted all posts that were handed over on this connection.
     var isOwed: Bool { isConnected && accepted < sent }
 }
 

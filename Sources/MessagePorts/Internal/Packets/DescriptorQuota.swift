@@ -1,7 +1,7 @@
 internal import CSockets
 internal import RunLoops
 
-/// The count of the descriptors that were received on one connection, and the bounds that keep the connection from sending more.
+/// The count of the descriptors that were received on one connection, and the bounds on that count.
 ///
 /// A descriptor is counted while it waits to be taken out of its message, and while it waits to be closed or is being closed. It is
 /// counted for the connection, for its ``PeerGroup``, and for the whole process, and each of the three has a bound. So neither a
@@ -9,7 +9,7 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread.
 final class DescriptorQuota: Sendable {
-    /// The number of counted descriptors at which a ``PeerGroup`` can send no more descriptors.
+    /// The limit on the counted descriptors of one ``PeerGroup``; a group that has reached it can send no more descriptors.
     static let mostOfGroup = 128
 
     /// The maximum number of counted descriptors of all peers together.
@@ -80,13 +80,13 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next packet of this connection may carry to a port.
     ///
-    /// Usually no descriptor of any peer is counted. Then this costs two loads and a read of the coarse clock, and the next packet
-    /// may carry any number of descriptors, up to 253, even if that is more than the limits allow. The packet's descriptors are
-    /// counted at once. So each thread that is reading at that moment receives at most one such packet.
+    /// Usually no descriptor of any peer is counted. The function then costs two loads and a read of the coarse clock, and does not
+    /// apply the limits: the next packet may carry any number of descriptors, up to 253. The descriptors of that packet are
+    /// counted as soon as it is received. So each thread that is reading at that moment receives at most one such packet.
     ///
     /// - Parameters:
     ///   - limit: The port's limit for the descriptors of one message.
-    ///   - untaken: The number of the connection's counted descriptors at which its packets may carry no more descriptors.
+    ///   - untaken: The limit on the connection's counted descriptors. When it is reached, packets may carry no descriptors.
     /// - Returns: The number of descriptors that the packet may carry.
     func allowance(limit: Int, untaken: Int) -> Allowance {
         if DescriptorQuota.process.isEmpty, DescriptorHeadroom.isAmple { return .any }
@@ -109,8 +109,8 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next reply may carry.
     ///
-    /// Only descriptors that are being closed reduce this number. Descriptors that the program keeps from earlier replies do not,
-    /// because the program has asked for them.
+    /// Only descriptors that are being closed reduce this number. If the program keeps the descriptors of an earlier reply, they do
+    /// not reduce it, because the program asked for them.
     func allowanceOfReply(limit: Int) -> Allowance {
         let closing = DescriptorQuota.process.closing
         if closing == 0, DescriptorHeadroom.isAmple { return .any }
@@ -122,11 +122,12 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// This is so if a thread that closes descriptors of the group is stuck, or if twice ``mostOfGroup`` descriptors are being
-    /// closed.
+    /// The property is true if a thread that closes descriptors of the group is stuck, or if at least twice ``mostOfGroup``
+    /// descriptors of the group are being closed.
     ///
-    /// At ``mostOfGroup``, the port receives no more descriptors of the group. But the number can still rise: each connection of
-    /// the group that is closed with unread packets counts as one more descriptor that is being closed.
+    /// When ``mostOfGroup`` descriptors are being closed, the port receives no more descriptors from the group. But the number can
+    /// still rise: if a connection of the group is closed while it has unread packets, it counts as one more descriptor that is
+    /// being closed.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }

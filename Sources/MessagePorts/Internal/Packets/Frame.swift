@@ -20,7 +20,7 @@ struct Frame: Hashable, Sendable {
         case hello = 1
         /// The server's answer to a hello, which admits the client and states the ``limits`` of what the server can receive.
         case welcome = 2
-        /// The last packet to an end that is refused. Its ID is the ``Refusal``.
+        /// The last packet that the port sends to a client that it refuses. The ID of the packet is the ``Refusal``.
         case refusal = 3
         /// A message.
         case message = 4
@@ -41,12 +41,12 @@ struct Frame: Hashable, Sendable {
     var kind: Kind
     /// The ID that the program gives a message, request or reply.
     ///
-    /// A refusal has its reason here, and a hello or a welcome its limit of descriptors. Other kinds have 0.
+    /// In a refusal, this is the reason. In a hello or a welcome, it is the limit of descriptors. Otherwise it is 0.
     var id: UInt32 = 0
     /// The number of the request that the packet makes or answers.
     ///
-    /// A notice that there will be no reply answers a request, too. A hello or a welcome has its limit of a body's length here.
-    /// Other kinds have 0.
+    /// A notice that there will be no reply also answers a request. In a hello or a welcome, this is the limit on the length of a
+    /// body. In other kinds of packet, it is 0.
     var number: UInt64 = 0
     var bodyLength: Int = 0
     var descriptorCount: Int = 0

@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The additional state of a connection that only a loop reads.
+/// The additional state of a connection whose packets are read by a loop, and by no other thread.
 ///
 /// Other connections are read by the threads that wait for replies. This connection's socket is in an ``EpollSet`` of its own, and
 /// the loop watches the set's descriptor. So any thread can change the set, to make it report when the socket has room. The set
@@ -144,7 +144,7 @@ final class LoopReading: Sendable {
 
     /// Sets the alarm for the next attempt to send, because the kernel is out of resources.
     ///
-    /// When the alarm fires, the loop calls the handler for room.
+    /// When the alarm fires, the loop calls the handler that is notified of room.
     func awaitResources() throws(SystemError) {
         try room.withLock { room throws(SystemError) in
             if unsafe alarm == nil {

@@ -183,7 +183,7 @@ extension RemoteConnection {
 
     /// Blocks the calling thread until a request has a reply or has failed.
     ///
-    /// If no thread has the ``ReaderRole``, the calling thread takes it, and reads the replies to all requests meanwhile.
+    /// If no thread has the ``ReaderRole``, the calling thread takes it. Until its wait ends, it reads the replies to all requests.
     ///
     /// - Returns: The outcome, or nil if the deadline passed first.
     func wait(for request: PendingRequest, before deadline: ContinuousClock.Instant?) throws(SystemError)

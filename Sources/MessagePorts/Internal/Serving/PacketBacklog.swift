@@ -41,10 +41,10 @@ struct PacketBacklog: Sendable {
     /// True after a message was refused, until the program is notified that there is room again.
     private var hasRefused = false
 
-    /// The largest number of descriptors in all kept replies to one peer; the same limit applies separately to kept messages.
+    /// The largest number of descriptors in all replies that are kept for one peer.
     ///
-    /// This is also the largest number of descriptors of one packet. The limit is no larger, because all peers share the descriptor
-    /// limit of the process.
+    /// The messages that are kept for the peer have a separate limit of the same size. One packet can carry that many descriptors.
+    /// A higher limit would be dangerous, because the descriptors for all peers count against one limit, that of the process.
     static let descriptorLimit = 253
 
     init(_ limits: Limits) { self.limits = limits }
@@ -96,7 +96,7 @@ struct PacketBacklog: Sendable {
 
     /// Returns true if a message was refused and at most half of each limit for messages is in use.
     ///
-    /// After it has returned true, this returns false until another message is refused.
+    /// After the function has returned true, it returns false until another message is refused.
     mutating func takeRoomNotice() -> Bool {
         let isHalfFree =
             messages.count <= limits.messageCount / 2 && messages.size <= limits.messageBytes / 2
@@ -122,9 +122,10 @@ struct PacketBacklog: Sendable {
 
 /// A packet that waits until its peer has room.
 final class BackloggedPacket: Sendable {
-    /// The number of bytes that count against the limits, in addition to a packet's length, for the packet and for each descriptor.
+    /// The overhead of a packet, and of each of its descriptors, in bytes.
     ///
-    /// This stands for the memory that the packet and its descriptors take, in this process and later in the kernel.
+    /// It counts against the limits in addition to the length of the packet. It stands for the memory that the packet and its
+    /// descriptors take, in this process and later in the kernel.
     static let overhead = 128
 
     let frame: Frame
@@ -153,7 +154,7 @@ final class BackloggedPacket: Sendable {
         DescriptorCloser.close(descriptors, for: DescriptorQuota(of: nil), wereCounted: false)
     }
 
-    /// The number of bytes with which the packet counts against the limits.
+    /// The number of bytes that the packet takes of the limits: its length and the ``overhead``.
     var size: Int { BackloggedPacket.size(of: bytes.count, descriptors.count) }
 
     static func size(of byteCount: Int, _ descriptorCount: Int) -> Int {

@@ -1,5 +1,6 @@
-/// The search for the oldest waiting notification that matches, in a time that does not depend on the number of waiting
-/// notifications.
+/// The search for the oldest waiting notification that matches a notification.
+///
+/// The time of a search does not depend on the number of waiting notifications.
 extension WaitingNotifications {
     typealias Mask = NotificationQueue.NotificationCoalescing
 
@@ -26,7 +27,7 @@ extension WaitingNotifications {
         return index.flatMap { tables[kind]?[$0] }
     }
 
-    /// Makes the table for a mask at its first use, and adds the waiting notifications to the table, oldest first.
+    /// Makes the table for a mask that is used for the first time, and adds the waiting notifications to it, oldest first.
     @inline(never)
     private mutating func makeTable(_ kind: Int) {
         tables[kind] = CoalescingTable()
@@ -36,13 +37,17 @@ extension WaitingNotifications {
         }
     }
 
-    /// Adds the notification in `slot`, which is the newest, to a list of matching notifications for each mask that has been used.
+    /// Adds the newest notification, which is in `slot`, to the lists of matching notifications.
+    ///
+    /// It is added to one list for each mask that has been used.
     @inline(__always)
     mutating func joinMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { join(kind, slot) }
     }
 
-    /// Removes the notification in `slot` from its list of matching notifications for each mask that has been used.
+    /// Removes the notification in `slot` from the lists of matching notifications.
+    ///
+    /// It is in one list for each mask that has been used.
     @inline(__always)
     mutating func leaveMatching(_ slot: UInt32) {
         for kind in tables.indices where tables[kind] != nil { leave(kind, slot) }

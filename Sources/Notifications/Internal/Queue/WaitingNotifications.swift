@@ -58,9 +58,9 @@ struct WaitingNotifications {
     /// The number of notifications that wait.
     private(set) var count = 0
 
-    /// For each mask, a table for the search of matching notifications; nil until the mask is used.
+    /// For each mask, the table in which matching notifications are found; nil until the mask is used.
     ///
-    /// Of the waiting notifications that match each other under the mask, the table has the oldest.
+    /// If several waiting notifications match each other under the mask, the table contains only the oldest of them.
     var tables = InlineArray<3, CoalescingTable?>(repeating: nil)
 
     /// The sequence number that the next notification will have.

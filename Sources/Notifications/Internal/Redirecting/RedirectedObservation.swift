@@ -37,10 +37,10 @@ private final class ReleaseOnLoop: Sendable {
         if !hasRun.exchange(true, ordering: .acquiringAndReleasing) { body() }
     }
 
-    /// Calls the body if ``run()`` has not, which happens if the loop has ended or is ending.
+    /// Calls the body if ``run()`` was not called, because the loop has ended or is ending.
     ///
-    /// If the loop is ending, the body runs when the loop, as its last step and on its own thread, releases the objects that it
-    /// keeps to the end.
+    /// If the loop is ending, the body runs in the loop's last step, in which the loop's own thread releases the objects that were
+    /// kept until then.
     deinit {
         if hasRun.load(ordering: .acquiring) { return }
         if runLoop.isCurrent { body() } else { runLoop.keepToTheEnd(RunOnDestruction(body)) }

@@ -2,7 +2,7 @@ internal import CThreads
 internal import RunLoops
 internal import Synchronization
 
-/// The methods of an observer on a loop that the loop's thread calls.
+/// The methods of an observer that are called on the thread of the observer's loop.
 extension RedirectedObserver {
     /// Calls the handler with a notification that has arrived on the loop's thread.
     @inline(__always)
@@ -26,7 +26,7 @@ extension RedirectedObserver {
         finish(notification)
     }
 
-    /// Calls the handler with each waiting notification up to the number of a delivery that has arrived.
+    /// Calls the handler with the waiting notifications, up to the one with the number of a delivery that has arrived.
     func deliver(upTo number: Int) {
         var isUnderWay = true
         while let next = next(upTo: number) {
@@ -41,7 +41,7 @@ extension RedirectedObserver {
         if isUnderWay { lane.hasArrived() }
     }
 
-    /// Removes and returns the next notification of a numbered delivery.
+    /// Removes and returns the next waiting notification, up to the one with the number of a delivery.
     ///
     /// If a poster waits for room, and there is room now, this opens the poster's gate.
     func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {

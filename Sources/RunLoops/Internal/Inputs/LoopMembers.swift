@@ -98,7 +98,9 @@ final class LoopMembers {
         if input.keepsModeAlive { table.value.countInput(in: mode, by: 1) }
     }
 
-    /// Corrects the number of inputs that keep each mode of an input alive, after the input's `keepsModeAlive` has changed.
+    /// Corrects the counts of the modes that an input is in, after the input's `keepsModeAlive` has changed.
+    ///
+    /// The count of a mode is the number of inputs that keep the mode alive.
     func countAgain(_ input: any LoopInput) {
         guard input.membership.loop === self else { return }
         for mode in input.membership.modes {

@@ -10,7 +10,7 @@ package protocol ModeHandler {
 /// input again. So a removed handler is returned to the caller, which must make its own state consistent before it releases the
 /// handler.
 ///
-/// The type is not copyable, because a copy for each message would retain the lists.
+/// The type is not copyable. Otherwise a copy could be made for each message, and each copy would retain the lists.
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     /// The modes that have their own handler.
     private var modes = ModeList()

@@ -17,7 +17,7 @@ extension PortCore {
 
     /// Removes the oldest message or notice from its node, and returns it.
     ///
-    /// The node must be ``next``. Taking a message frees the room that the message takes in the port.
+    /// The node must be ``next``. If the removed item is a message, the port has room for one message more.
     @inline(__always)
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
@@ -30,8 +30,8 @@ extension PortCore {
 
     /// Removes the oldest message or notice, and returns it in a node of its own; nil if there is none.
     ///
-    /// A node can carry several messages. So this method is for a receiver that lets another thread take the next message before it
-    /// has used the current message.
+    /// A node can carry several messages. So a receiver calls this method if another thread can take the next message before the
+    /// receiver has used this one.
     func takeIntoOwnNode() -> Node? {
         guard let next else { return nil }
         let taken = take(from: next)
@@ -54,9 +54,10 @@ extension PortCore {
         return false
     }
 
-    /// Disarms the mailbox, or the bell of a signal port.
+    /// Disarms the mailbox or, in a signal port, the bell.
     ///
-    /// If no sender has taken the signal's node, this releases the reference that the mailbox or the bell was armed with.
+    /// The mailbox or the bell was armed with a reference to the signal. If no sender has taken the signal's node, this method
+    /// releases that reference.
     func disarm(_ signal: ReadyNode) {
         if isSignalPort {
             if let node = bell.disarm() { _ = ReadyNode.takeRetained(node) }

@@ -51,7 +51,7 @@ struct WaitingSenders {
         line.append(sender)
     }
 
-    /// Removes the first sender or handler, because the sender's messages were queued, or there is room for the handler.
+    /// Removes the first entry: its messages were queued or, if the entry is a handler, there is room now.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")

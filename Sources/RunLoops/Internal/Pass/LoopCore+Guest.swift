@@ -1,7 +1,7 @@
 // A guest is a loop that another main loop of its thread serves. That main loop waits for both loops.
 
 extension LoopCore {
-    /// Makes one pass without waiting, on behalf of the main loop that serves this loop as a guest.
+    /// Makes one pass without waiting, for another main loop of the thread, which serves this loop as its guest.
     ///
     /// - Parameters:
     ///   - mode: The mode.
@@ -17,7 +17,7 @@ extension LoopCore {
         _ = run(Activation(mode: mode, deadline: .never, options: options))
     }
 
-    /// Prepares the loop for a wait of the main loop that serves it as a guest.
+    /// Prepares this loop, the guest, before the main loop that serves it begins to wait.
     ///
     /// - Parameters:
     ///   - mode: The mode.

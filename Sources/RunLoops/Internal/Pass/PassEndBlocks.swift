@@ -5,7 +5,7 @@
 /// > Thread safety: the loop's own thread only.
 final class PassEndBlocks: DeferredWork {
     private var blocks: [() -> Void] = []
-    /// The list of deferred work that contains this object; nil while there are no blocks.
+    /// The list that contains this object; nil while there are no blocks.
     private var list: DeferredWorkList?
 
     func add(_ block: @escaping () -> Void, to list: DeferredWorkList) {

@@ -7,7 +7,7 @@
 /// A pause is a hundred times as long as the preemption. So a loop that is preempted again and again loses about a hundredth of its
 /// time by spinning, however long the kernel runs other threads.
 struct SpinPause {
-    /// The time between two readings of the clock, in nanoseconds, above which the loop counts as preempted.
+    /// The longest time between two readings of the clock, in nanoseconds, for which the loop does not count as preempted.
     ///
     /// This is about a hundred times the usual time between two readings, and a fraction of the time for which the kernel gives a
     /// processor to another thread.

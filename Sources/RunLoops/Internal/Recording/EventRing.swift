@@ -7,10 +7,10 @@ internal import Synchronization
 /// The ring also contains the thread's *slices* that are under way. A slice is an activity that has a beginning and an end, such as
 /// a call of a handler. When the slice ends, it is written as an event.
 ///
-/// Only that thread writes to the ring. Any thread can copy the events without stopping the writer. Before the writer writes
-/// events, it stores in `reserved` the total number of events that will then have been written at most. After each event, it stores
-/// in `head` the number of events that have been written. A reader first copies the events, and then loads `reserved`. From that
-/// number, the reader sees which events can have been overwritten during the copy, and drops these.
+/// Only that thread writes to the ring. Any thread can copy the events without stopping the writer. `head` is the total number of
+/// events that have been written: the writer stores it after each event. `reserved` is an upper bound for that number: the writer
+/// raises it before it writes events up to the new bound. A reader first copies the events, and then loads `reserved`. From that
+/// bound, the reader computes which events can have been overwritten during the copy, and drops them.
 ///
 /// `@safe`: the memory exists until ``destroy()``. ``Recording`` calls it under the lock that also guards the number of readers,
 /// and only for rings that no thread writes any longer.
@@ -44,20 +44,21 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// The state that only the writing thread uses.
     struct Own {
-        /// The time, in ticks, at which the present window began: a period in which the loop records a limited number of message
-        /// handlers.
+        /// The time, in ticks, at which the present window began.
+        ///
+        /// A window is a period in which the loop records a limited number of message handlers.
         var window: UInt64 = 0
         /// The number of message handlers that were counted in the present window.
         var recordedInWindow = 0
         /// The number of message handlers that the loop will call next without reading the clock; set to 0 before a sleep.
         var looksToSpare = 0
-        /// The time, in ticks, at which the clock was last read before or after a handler or a sleep.
+        /// The time, in ticks, of the last reading of the clock that was made before or after a handler or a sleep.
         var lastLook: UInt64 = 0
         /// The number of messages that the loop had handled at the time of `lastLook`.
         var messagesAtLook = 0
-        /// The number of the place of the last message handler that was not recorded on its own.
+        /// The place, as a number, of the last message handler that got no event of its own.
         var lastPlace: UInt32 = 0
-        /// The time, in ticks, at which the thread last sent a message with a stamp.
+        /// The time, in ticks, at which the thread last put a time stamp on a message that it sent.
         var lastPost: UInt64 = 0
         /// The time, in ticks, at which the thread last recorded a notification.
         var lastNotification: UInt64 = 0
@@ -185,7 +186,9 @@ struct EventRing: Equatable, @unchecked Sendable {
     /// The innermost slice that is under way; nil if there is none, or it is nested too deep.
     var innermost: RecordedEvent? { unsafe storage.pointee.open.innermost }
 
-    /// Changes the place of the innermost slice that is under way to the place with a given number.
+    /// Gives the innermost slice that is under way another place.
+    ///
+    /// - Parameter place: The number of the new place.
     func renameInnermost(_ place: UInt32) { unsafe storage.pointee.open.renameInnermost(place) }
 
     /// Removes the innermost slice, because it has ended.
@@ -230,7 +233,9 @@ struct EventRing: Equatable, @unchecked Sendable {
     func copyOpen() -> [RecordedEvent] { unsafe storage.pointee.open.copy() }
 }
 
-/// A cache of the numbers that stand for source locations in events, for the locations that one thread has recorded last.
+/// A cache of the numbers that stand for source locations in events.
+///
+/// It contains some of the locations that one thread has recorded recently.
 struct PlaceCache {
     private var entries = [(address: UInt, line: UInt32, number: UInt32)](repeating: (0, 0, 0), count: 64)
 

@@ -7,9 +7,9 @@ extension RunLoop {
     ///   - value: The value, of at most 96 bytes.
     ///   - modes: The modes; nil for the common modes.
     ///   - handle: A function that handles the value, and is called exactly once. The first argument is the address of the value,
-    ///     and the function moves the value out of that address. The second argument is true if the loop serves the value, and the
-    ///     function is then called on the loop's thread. It is false if the loop has ended, and the function is then called on the
-    ///     thread that releases the value.
+    ///     and the function moves the value out of that address. If the loop serves the value, the function is called on the
+    ///     loop's thread, and the second argument is true. If the loop has ended, the function is called on the thread that
+    ///     releases the value, and the second argument is false.
     /// - Returns: False if the loop's thread has ended. In that case the value was released.
     @inlinable @inline(__always)
     package func send<Value: Sendable & ~Copyable>(

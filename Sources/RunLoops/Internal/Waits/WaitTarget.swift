@@ -1,5 +1,6 @@
-/// An event that a thread can wait for, and that only one other thread can cause, as long as that other thread is not waiting
-/// itself.
+/// An event that a thread can wait for, and that only one other thread can cause.
+///
+/// That other thread cannot cause the event while it waits itself.
 package enum WaitTarget: Hashable, Sendable {
     /// A loop serves the waiting thread's request, or ends.
     ///
@@ -16,18 +17,18 @@ package enum WaitTarget: Hashable, Sendable {
 
     /// The main loop serves the waiting thread's request, or ends.
     ///
-    /// The main loop is a separate target because the main thread holds this target even before it has used its loop. At that time,
-    /// another thread can already have created the main loop, and wait for it.
+    /// Only the main thread can do that, even before it has used its loop: another thread can already have created the main loop,
+    /// and wait for it. So the main loop is a separate target.
     case mainLoop
 
-    /// A call of an observer of notifications returns.
+    /// The end of a call of a notification observer.
     ///
-    /// Only a thread that is calling this observer can cause that.
+    /// Only a thread that is calling this observer can end the call.
     ///
     /// The number is the identity of the observation, which is the object that represents the observer.
     case call(UInt)
 
-    /// Returns the target for a wait that ends when the calls of an observation have returned.
+    /// Returns the target of a thread that waits until all calls of an observation have returned.
     ///
     /// - Parameter observation: The object that identifies the observation in a thread's records of calls.
     /// - Returns: The target.
@@ -36,10 +37,10 @@ package enum WaitTarget: Hashable, Sendable {
     }
 }
 
-/// A function that returns the targets that the calling thread holds: the events that only this thread can cause.
+/// A function that returns the events that only the calling thread can cause.
 ///
-/// The function is in a struct because Swift wraps a bare optional function in one more closure each time that the function is read
-/// behind a lock.
+/// The function is stored in a struct for the sake of speed. If an optional function is stored directly, Swift wraps it in one more
+/// closure each time that it is read under a lock.
 package struct WaitTargetSource: Sendable {
     let targets: @Sendable () -> [WaitTarget]
 

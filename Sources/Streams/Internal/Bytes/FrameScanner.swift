@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A search for frames in bytes that arrive piece by piece.
 ///
-/// The scanner remembers how far it has searched for the end of a line, so that each byte of a line that arrives in many pieces
-/// is searched once.
+/// The scanner remembers how far it has searched for the end of a line. So it searches each byte only once, even if a line arrives
+/// in many pieces.
 struct FrameScanner {
     let framing: Framing
 

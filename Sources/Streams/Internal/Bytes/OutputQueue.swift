@@ -74,10 +74,10 @@ struct OutputQueue: ~Copyable {
 
     /// Passes the first bytes of the queue to `send`, and removes the bytes that `send` has sent.
     ///
-    /// The bytes are passed as a list of parts, at most as many as one system call takes.
+    /// The bytes are passed as a list of parts. The list is no longer than one system call accepts.
     ///
     /// - Parameter send: Sends the parts, and returns the number of bytes sent, or -1 for an error.
-    /// - Returns: The number that `send` has returned.
+    /// - Returns: The result of `send`.
     mutating func send(_ send: (UnsafePointer<runloops_part>, CInt) -> Int) -> Int {
         let result = unsafe chunks.isEmpty ? sendTail(send) : sendChunks(send)
         if result > 0 { remove(result) }

@@ -7,7 +7,7 @@ internal import RunLoops
 ///
 /// > Thread safety: the loop's own thread only.
 final class FrameReader {
-    /// The scanner that cuts the input into frames; nil for pieces as they arrive.
+    /// The scanner that cuts the input into frames; nil if the task reads the input in pieces, as they arrive.
     var scanner: FrameScanner?
     /// The one-shot that wakes the task; nil if the task is not waiting for input.
     var waiting: OneShot<WakeUp>?
@@ -142,7 +142,7 @@ extension Connection {
         }
     }
 
-    /// Wakes all tasks that await something of the connection, so that they check their conditions again.
+    /// Wakes all tasks that wait for an event of the connection, so that they check their conditions again.
     func wakeTasks() {
         for task in waitingTasks { task.decide(.something) }
         if case .task(let reader) = handlers.receiver { reader.waiting?.decide(.something) }
