@@ -138,8 +138,8 @@ extension RemotePort {
     ///
     /// The handler is called once, when all messages that arrived before the end were delivered and the port has left the loop. The
     /// reason is ``MessagePortError/notAdmitted`` if the filter of the other port has rejected this process,
-    /// ``MessagePortError/ended`` if the port, its process or this end has ended, or another error. Calling this again replaces the
-    /// handler. If the port is removed from its loop, the loop releases the handler without calling it.
+    /// ``MessagePortError/ended`` if the other port, its process or this end has ended, or another error. Calling this again
+    /// replaces the handler. If the port is removed from its loop, the loop releases the handler without calling it.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port was in, with the reason.
     /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the

@@ -83,10 +83,10 @@ public final class LibrarySource {
 
     /// The time by which the library must be called again; nil, the initial value, for no deadline.
     ///
-    /// When the deadline has passed, the deadline becomes nil, and `service` is called once while ``deadlineHasPassed`` is true. If
-    /// the deadline has already passed when you set it, the call is made in the next pass, which does not sleep. Setting the
-    /// deadline often is cheap, because the loop sets its alarm only when it sleeps. Setting the deadline of an invalid source does
-    /// nothing.
+    /// When the deadline has passed, it becomes nil, and the loop calls `service` once. During this call ``deadlineHasPassed`` is
+    /// true. If the deadline has already passed when you set it, the loop makes the call in the next pass, and does not sleep
+    /// before that. Setting the deadline often is cheap, because the loop sets its alarm only when it sleeps. Setting the deadline
+    /// of an invalid source does nothing.
     public var deadline: ContinuousClock.Instant? {
         get { state.value.deadline }
         set {

@@ -3,8 +3,8 @@ extension OwnedDescriptor {
 
     /// The two ends of a pipe.
     ///
-    /// Each end is closed when its owner is destroyed. Take an end out of a local value to give the end its own owner; the other
-    /// end stays in the value.
+    /// Each end is closed when its owner is destroyed. To pass on one end alone, take it out of a local value. The
+    /// other end stays in the value.
     ///
     /// ```swift
     /// let pipe = try OwnedDescriptor.pipe()

@@ -1,5 +1,5 @@
 extension Port {
-    /// The messages of the port, for a task that receives them one by one, without a loop.
+    /// The messages of the port, as a sequence that a task receives without a run loop.
     ///
     /// ```swift
     /// for await order in orders.messages { await serve(order) }

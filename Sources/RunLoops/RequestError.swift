@@ -8,7 +8,7 @@ public enum RequestError: Error, Hashable, Sendable {
     case noReply(ErrorOrigin)
     /// The port has ended, and the right to reply was destroyed unused.
     ///
-    /// Usually the request was still in the queue. If the receiver had taken the request, the request may have been served.
+    /// Usually the request was still in the queue. But it is possible that the receiver had taken the request, and served it.
     case invalid(ErrorOrigin)
     /// The deadline passed before there was an answer.
     ///

@@ -36,7 +36,7 @@ final class WallClockDate {
         self.instant = instant
     }
 
-    /// Makes a pair from an instant and the date to which it corresponds by the present time of the wall clock.
+    /// Makes a pair from an instant and its date, which is computed from the present time of the wall clock.
     convenience init(at instant: ContinuousClock.Instant) {
         let left = ContinuousClock.Instant.now.duration(to: instant)
         self.init(Date(timeIntervalSinceNow: left.interval), meaning: instant)

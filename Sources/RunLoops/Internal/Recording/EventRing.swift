@@ -50,7 +50,7 @@ struct EventRing: Equatable, @unchecked Sendable {
         var window: UInt64 = 0
         /// The number of message handlers that were counted in the present window.
         var recordedInWindow = 0
-        /// The number of message handlers that the loop will call next without reading the clock; set to 0 before a sleep.
+        /// The number of further message handlers that the loop calls without reading the clock; set to 0 before a sleep.
         var looksToSpare = 0
         /// The time, in ticks, of the last reading of the clock that was made before or after a handler or a sleep.
         var lastLook: UInt64 = 0

@@ -3,11 +3,11 @@ package import Glibc
 /// A value behind a lock.
 ///
 /// The lock is a pthread mutex instead of the standard library's `Mutex`. If several threads contend for a `Mutex`, the kernel
-/// itself writes the word of the `Mutex`. The thread sanitizer cannot observe that write, and reports the guarded accesses as
+/// itself writes to the memory of the `Mutex`. The thread sanitizer cannot observe that write, and reports the guarded accesses as
 /// races. The pthread mutex costs the same, and also inherits priorities: see ``InheritingMutex``.
 ///
-/// Locks are leaves: the body calls no handler, and usually makes no system call and takes no other lock. Comments give the reasons
-/// for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
+/// Locks are leaves: code that holds one calls no handler, and usually makes no system call and takes no other lock. Comments give
+/// the reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
 /// ``MessagePortCore/Registration``, and the graph of all waits, ``ThreadWait/graph``.
 ///
 /// `@safe`: the memory belongs to this value from `init` to `deinit`, and the address of the mutex never changes. `@unchecked

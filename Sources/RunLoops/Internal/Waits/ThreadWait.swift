@@ -44,7 +44,7 @@ package final class ThreadWait: Sendable {
     ///   - refuse: Ends the wait with an error, if the wait is not over. The closure is called on another thread. It returns true
     ///     if it has ended the wait; the wait then has no targets.
     ///   - targets: Returns the events that the thread is still waiting for. The closure is called under the lock of all waits. So
-    ///     it calls no code of the user, and takes no lock that a thread holds while that thread begins or ends a wait.
+    ///     it calls no code of the user, and takes no lock under which any thread begins or ends a wait.
     package convenience init(
         in operation: StaticString, fileID: StaticString, line: Int, endsByItself: Bool = false,
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
