@@ -66,9 +66,11 @@ struct PacketListener: ~Copyable, Sendable {
         }
     }
 
-    /// Accepts a waiting connection and closes it, on another thread if closing can take time.
+    /// Accepts a waiting connection, and closes it.
     ///
-    /// - Returns: False if no connection waits, or the kernel has refused.
+    /// If closing the connection can take time, another thread closes it.
+    ///
+    /// - Returns: False if no connection waits, or if the kernel refuses for another reason than a lack of resources.
     private borrowing func takesOne() -> Bool {
         switch accept() {
         case .connection(var socket):

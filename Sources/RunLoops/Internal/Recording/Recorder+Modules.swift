@@ -31,7 +31,7 @@ extension Recorder {
         note(.drop, RecordedPlaces.Place(origin), number: 1)
     }
 
-    /// Records the place of a notification as the place of its delivery, which the calling thread is making.
+    /// Sets the place of the delivery that is under way on the calling thread to the place where its notification was made.
     ///
     /// - Parameter origin: The source location at which the notification was made.
     @inline(never)
