@@ -1,4 +1,4 @@
-/// A statement about the posts of one poster in one topic, up to a certain number.
+/// A stand-in for the posts of one poster in one topic, up to the post with ``number``.
 ///
 /// A horizon takes the place of posts that are not sent.
 package struct Horizon: Hashable, Sendable {

@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The methods that posting threads call, of an observer whose handler is called on a loop.
+/// The methods that a posting thread calls on an observer whose handler runs on a loop.
 extension RedirectedObserver {
     /// Calls the handler immediately, or sends a delivery of the notification to the loop.
     func take(_ notification: Notification) {

@@ -28,10 +28,10 @@ package enum Fork {
         if runloops_process_flags() != 0 { look(member) }
     }
 
-    /// Does the same as ``check(_:)``, but does not look first if any of the process's flags is set.
+    /// Does the same as ``check(_:)``, without testing the process's flags first.
     ///
-    /// Call this if you already know that a flag is set. The flag can also mean that a flight recorder records. If it means only
-    /// that, this function does nothing.
+    /// Call this if you already know that a flag is set. If the flag only means that a flight recorder records, this function does
+    /// nothing.
     @inline(__always)
     package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 
