@@ -13,8 +13,9 @@ public import RunLoops
 /// try center.post("user.changed", payload: Array("42".utf8))
 /// ```
 ///
-/// Each notification of a poster has a number. An observer gets the notifications of one poster with one name and sender in order,
-/// each once, and gets a ``DistributedNotificationGap`` where notifications are missing. There is no order between posters.
+/// Each notification of a poster has a number. If notifications have the same poster, name and sender, an observer gets them in
+/// order, each once. Where notifications are missing, the observer gets a ``DistributedNotificationGap``. There is no order between
+/// posters.
 ///
 /// The center connects in the background, and again whenever the connection ends. While it is not connected, it keeps the posts. It
 /// has a thread of its own, which no handler of yours blocks. For more, see <doc:NotificationsBetweenProcesses>.

@@ -17,13 +17,13 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case full
     /// The center was invalidated.
     ///
-    /// A post that the call was waiting for may still arrive.
+    /// If the notification was already posted, it can still arrive.
     case ended
     /// A later post with ``DistributedNotificationCenter/FullPolicy/dropOldest`` has taken the place of this one.
     case dropped
-    /// The deadline passed before the wait was over. A post that the call was waiting for may still arrive.
+    /// The deadline passed before the wait was over. If the notification was already posted, it can still arrive.
     case timedOut
-    /// The task that waited was cancelled. A post that the call was waiting for may still arrive.
+    /// The task that waited was cancelled. If the notification was already posted, it can still arrive.
     case cancelled
     /// The value cannot be encoded as JSON, or the payload cannot be decoded from JSON to the type, for the given reason.
     case coding(String)

@@ -1,9 +1,9 @@
 internal import DequeModule
 
-/// A queue of the bytes of a body that were written but are not yet sent.
+/// A queue of body bytes that were written, and are not sent yet.
 package struct BodyQueue {
     private var chunks = Deque<[UInt8]>()
-    /// The number of bytes of the first chunk that were already taken out of the queue.
+    /// The number of bytes that were already taken out of the first chunk.
     private var given = 0
     /// The number of bytes in the queue.
     package private(set) var count = 0

@@ -14,8 +14,8 @@ extension HTTPExchange {
     ///   - name: The name of the protocol, as in the field `Upgrade`.
     ///   - fields: Further fields of the header.
     ///   - options: The limits of the connection.
-    ///   - handler: Called with the connection, which is not in a loop yet. If the client leaves before that, the handler is not
-    ///     called.
+    ///   - handler: Called with the connection, which is not in a loop yet. If the client leaves before the call,
+    ///     the handler is not called.
     /// - Returns: True if this answers the request with status 101.
     /// - Precondition: `name` is a name that HTTP allows, such as `websocket`, or a name and a version, such as `IRC/6.9`.
     @discardableResult
@@ -50,13 +50,13 @@ extension HTTPExchange {
     ///
     /// If the request is not a WebSocket handshake, the client gets status 400, or 426 if it asks for a version other than 13.
     ///
-    /// Apart from that, behaves like ``upgrade(to:fields:options:onUpgraded:)``.
+    /// Apart from that, this method behaves like ``upgrade(to:fields:options:onUpgraded:)``.
     ///
     /// - Parameters:
     ///   - fields: Further fields of the header, such as `Sec-WebSocket-Protocol`.
     ///   - options: The limits of the connection.
-    ///   - handler: Called with the connection, which is not in a loop yet. If the client leaves before that, the handler is not
-    ///     called.
+    ///   - handler: Called with the connection, which is not in a loop yet. If the client leaves before the call,
+    ///     the handler is not called.
     /// - Returns: True if this answers the request with status 101.
     @discardableResult
     public func upgradeToWebSocket(

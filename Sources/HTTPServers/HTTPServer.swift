@@ -108,9 +108,9 @@ public final class HTTPServer {
 
     /// Serves the connections to a listening socket that is already open.
     ///
-    /// The socket may come from systemd or from another process.
+    /// The socket can come from systemd or from another process.
     ///
-    /// Apart from that, behaves like the initializer with an address.
+    /// Apart from that, this initializer behaves like the initializer with an address.
     ///
     /// - Parameters:
     ///   - socket: The listening stream socket. It is made non-blocking, and closed when the server stops.

@@ -3,8 +3,8 @@ public import RunLoops
 extension ProcessReport {
     /// Takes a report of the loops of this process.
     ///
-    /// Blocks the calling thread until the loops have answered, for at most `patience`. The report names the handlers that are
-    /// being called only if an inspector or a watchdog is active.
+    /// Blocks the calling thread until the loops have answered, for at most `patience`. While an inspector or a watchdog is active,
+    /// the report names the handlers that are being called; otherwise it names none.
     ///
     /// - Parameters:
     ///   - recorder: The flight recorder of the process, for ``recent`` and the duration of calls.

@@ -21,7 +21,7 @@ public final class RemoteInspector: Sendable {
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The process has no inspector, or the inspector did not answer in time.
         case port(MessagePortError)
-        /// Another process, which has these credentials, listens under the name of the process's inspector.
+        /// The process that listens under the name of the inspector is not the requested one, and has these credentials.
         case notTheProcess(PeerCredentials)
         /// The inspector has refused to answer, for the reason in the text.
         case refused(String)

@@ -12,7 +12,7 @@ extension FlightRecorder {
             /// The event's `place` is where the block, timer, source, port or observer was made. For a delivery, it is where the
             /// notification was made.
             case handler(RunLoop.HandlerKind)
-            /// Several calls of message handlers that together took long, and that were not recorded individually.
+            /// Several calls of message handlers that took long in total, and that are recorded as this one event.
             ///
             /// ``FlightRecorder/Detail/sampled`` describes the limits. The count is the number of calls. The event's `place` is
             /// the place of one of the handlers.
@@ -93,9 +93,9 @@ extension FlightRecorder {
         public let place: String
         /// The nesting depth, that is, the number of recorded events that enclose this event on its thread.
         public let depth: Int
-        /// The time from the sending of a message to the call of its handler; nil if the sender has not recorded the message.
+        /// The time from the sending of a message to the call of the message's handler.
         ///
-        /// It is nil, too, for an event that is not the handler of a message.
+        /// The time is nil if the sender has not recorded the message, or if this event is not the call of a message's handler.
         public let wait: Duration?
         /// The time from the fire date of a timer to the call of its handler; nil for any other event.
         public let lateness: Duration?
@@ -105,7 +105,7 @@ extension FlightRecorder {
         public let waitingMessages: Int?
         /// A number that connects the event of sending a message with the event of handling it.
         ///
-        /// Within one snapshot, both events have the same number. It is nil for all other events.
+        /// Within one snapshot, both events have the same number. All other events have no number, so the property is nil.
         public let flow: UInt64?
     }
 }

@@ -40,9 +40,9 @@ public final class LoopSimulation: Sendable {
     ///   - seed: The number that determines the order in which threads run. Run a test with many seeds, and name the seed in the
     ///     message of a failure.
     ///   - patience: The longest time, on the system's clock, for which the simulation waits when none of its own threads can
-    ///     continue. Before this time has passed, an event outside of the simulation must let a thread continue, for example an
-    ///     event in a task or in a thread of another kind. The patience is also the longest time that one thread may run before it
-    ///     gives another thread a turn. If the patience is exceeded, the program ends with a message.
+    ///     continue. During this time, something outside of the simulation must let a thread continue, for example a task or a
+    ///     thread of another kind. The patience is also the longest time that one thread may run before it gives another thread a
+    ///     turn. If the patience is exceeded, the program ends with a message.
     ///   - body: A closure that is given the simulation. The body must wait for other threads only by means of run loops. If it
     ///     waits in another way, for example with a semaphore, the other threads do not run.
     /// - Returns: The result of the body.
@@ -74,7 +74,7 @@ public final class LoopSimulation: Sendable {
     /// Runs all loops until none has anything left to do at the simulation's current time.
     ///
     /// The loops also do the work that waits until a loop is idle. The body's loop runs in `mode`. Each of the other threads runs
-    /// its loop in the modes that its own code chooses. A thread that waits continues to wait until its wait is over.
+    /// its loop in the modes that its own code chooses. A blocked thread stays blocked until its wait is over.
     ///
     /// - Parameter mode: The mode in which the body's loop runs.
     public func settle(in mode: RunLoop.Mode = .default) {

@@ -1,4 +1,4 @@
-/// A poster's statement that it has posted in a topic up to a number.
+/// A stand-in for the posts of one poster in one topic, up to the post with ``number``.
 ///
 /// A horizon takes the place of posts that are not sent.
 package struct Horizon: Hashable, Sendable {
@@ -8,15 +8,15 @@ package struct Horizon: Hashable, Sendable {
     package let number: UInt64
     /// The time of the post with ``number``, by the clock that the poster and the observers share.
     ///
-    /// If they share no clock, this is the maximum of the type. A subscription that began after this time is newer than the post,
-    /// and so has not lost it.
+    /// If they share no clock, this is the maximum of the type. If a subscription began after this time, the post is older than
+    /// the subscription, and does not count as lost.
     package let time: Int64
-    /// True if the poster and the observers share no clock, and an engine has accepted the post with ``number``.
+    /// True if an engine has accepted the post with ``number``, and the poster and the observers share no clock.
     ///
-    /// The engine may have accepted the post into an earlier store (``Epoch``). If the poster is new to the present store, a
-    /// subscription that began in the present store has not lost that post.
+    /// It is possible that the engine has put the post into an earlier store (``Epoch``). So if the poster is new to the present
+    /// store, a subscription that began in the present store has not lost that post.
     package let isBase: Bool
-    /// The reason for the gap that is reported to an observer that has missed the posts.
+    /// The reason that an observer is given if it has missed the posts.
     package let reason: DistributedNotificationGap.Reason
 
     package init(
@@ -40,9 +40,10 @@ package struct Announcement: Hashable, Sendable {
     /// The first announcement contains horizons for every topic with posts that the poster no longer keeps. Those posts are not
     /// sent again.
     package let isOpening: Bool
-    /// The number that every post still to be sent on this connection exceeds.
+    /// The number up to which no more posts are sent on this connection.
     ///
-    /// The posts up to this number were sent before, or horizons stand for them.
+    /// The posts up to this number were sent before, or horizons stand for them. All posts that are still to be sent have greater
+    /// numbers.
     package let number: UInt64
 
     package init(horizons: [Horizon], number: UInt64, isOpening: Bool) {

@@ -44,7 +44,7 @@ final class WallClockDate {
 
     /// Returns the date to which an instant corresponds.
     ///
-    /// For the instant of the pair, this is exactly the date that was set.
+    /// For the pair's own instant, the result is exactly the pair's date.
     func date(of other: ContinuousClock.Instant) -> Date {
         if other == instant { return date }
         if other == .distantFuture { return .distantFuture }

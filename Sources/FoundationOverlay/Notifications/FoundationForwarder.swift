@@ -7,8 +7,9 @@ internal import class Notifications.NotificationCenter
 
 /// Posts the notifications of Foundation's default center in the default center of this package.
 ///
-/// A name is forwarded from its first use as one of Foundation's names, when the program observes that name or posts a notification
-/// with it. All names are forwarded from the moment when the program first registers an observer of every name.
+/// The forwarding of a name begins when the program first uses it as one of Foundation's names: when the program observes the name,
+/// or posts a notification with the name. The forwarding of all names begins when the program first registers an observer of every
+/// name.
 ///
 /// It would be simpler to observe every name in Foundation's center from the beginning. But if a center of Foundation's has such an
 /// observer, and a typed message is posted in that center, Foundation ends the program.

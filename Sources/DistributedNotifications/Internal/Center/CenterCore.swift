@@ -18,7 +18,7 @@ final class CenterCore {
     private var byName: [String: [UInt64]] = [:]
     /// The numbers of the observers that want every name.
     private var byEveryName: [UInt64] = []
-    /// The numbers of the observers that have events for their lanes.
+    /// The numbers of the observers whose `events` are not empty.
     private var fed: [UInt64] = []
     private var known = KnownPosters()
     /// The identity of the store that the engine is connected to; nil while there is no connection.
@@ -27,11 +27,11 @@ final class CenterCore {
     private var sharesClock = false
     private var grace: Timer?
     private var stall: Timer?
-    /// The time of the engine's last acknowledgement or, if later, of the first post that waits for an acknowledgement.
+    /// The time of the engine's last acknowledgement, or of the first post that waits for one, whichever is later.
     private var lastProgress = ContinuousClock.now
     /// True if the engine owed an acknowledgement when ``watchForStall()`` was last called.
     private var wasOwed = false
-    /// True from the moment when the engine refuses a post for lack of room until it has room again.
+    /// True from the moment when the engine refuses a post for lack of room until the engine has room again.
     private var isFull = false
     /// The number of further posts that each confirmation allows the engine to deliver.
     private static let credits = 1_024
@@ -86,7 +86,7 @@ final class CenterCore {
         return last
     }
 
-    /// Notes the time from which the engine owes an acknowledgement, and starts the timer that detects a stall.
+    /// Records the time when the engine begins to owe an acknowledgement, and starts the timer that detects a stall.
     private func watchForStall() {
         let isOwed = state.isOwed
         if isOwed && !wasOwed { lastProgress = .now }
@@ -147,7 +147,7 @@ final class CenterCore {
         swap(&events, &observers.values[index].events)
     }
 
-    /// Appends the kept events to the lanes of their observers.
+    /// Appends the events that are kept for each observer to the observer's lane.
     private func flush() {
         for number in fed {
             guard let index = observers.index(forKey: number) else { continue }
@@ -216,7 +216,7 @@ extension CenterCore: EngineSink {
 
     /// Starts the grace period.
     ///
-    /// When it is over, the center treats the known posters that the engine has not reported as ended.
+    /// At the end of the period, the center treats a known poster as ended if the engine has not reported that poster.
     private func awaitGrace() {
         grace?.invalidate()
         let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in

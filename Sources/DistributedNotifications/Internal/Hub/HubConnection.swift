@@ -28,7 +28,7 @@ struct HubConnection: Hashable, Sendable {
         let subscription: UInt64
         /// The position of the next post to check against the subscription.
         var next: UInt64
-        /// The time of the oldest post to send; nil for any time.
+        /// The earliest time of a post to send; nil for no limit.
         var since: Int64?
     }
 
@@ -36,7 +36,7 @@ struct HubConnection: Hashable, Sendable {
         let poster: PosterID
         let topic: Topic
 
-        /// Returns a horizon that reports a loss: all posts of the topic with numbers up to `number`.
+        /// Returns a horizon that reports the loss of all posts of the topic up to `number`.
         func loss(_ number: UInt64) -> Horizon {
             Horizon(poster: poster, topic: topic, number: number, reason: .processBehind)
         }
@@ -69,12 +69,12 @@ struct HubConnection: Hashable, Sendable {
     /// This becomes true when the queue has no room for a post, or when the connection has confirmed no posts for too long. It
     /// becomes false when the connection has confirmed all posts.
     var isBehind = false
-    /// True if the connection has confirmed posts since the last check, or held no posts at that check.
+    /// True if the connection has confirmed posts since the last check, or if it held no posts at the time of that check.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// True if an acknowledgement to the connection is delayed until other connections confirm its posts.
+    /// True while the hub delays the acknowledgement of posts of this connection until other connections have confirmed the posts.
     var isPatient = false
-    /// The horizons of the poster's opening announcement that have arrived; empty once the announcement is complete.
+    /// The horizons received so far from the poster's opening announcement; empty once the announcement is complete.
     var opening: [Horizon] = []
     /// True once the poster has said that it ends.
     var hasEnded = false
@@ -130,31 +130,31 @@ struct HubConnection: Hashable, Sendable {
         return unconfirmed.removeFirst()
     }
 
-    /// The content to add to a batch next.
+    /// The next content of a batch.
     enum Next {
         /// An item, which was taken out of the queue.
         case item(EngineBatch.Item)
-        /// Reports of missed posts, for which the queue has room now.
+        /// Reports about missed posts; the queue now has room for these reports.
         case missed
-        /// The next earlier post for a subscription that has asked for earlier posts.
+        /// The next of the earlier posts that a subscription has asked for.
         case replay
         /// Nothing: all is sent, the rest does not fit, or the connection has no credits.
         case nothing
     }
 
-    /// Returns the content to add to a batch next.
+    /// Returns the next content for a batch.
     ///
-    /// If the content is an item, the item is removed from the queue.
+    /// If the content is an item, the method removes the item from the queue.
     mutating func takeNext(for batch: UInt64, fits room: Int) -> Next {
         if !queue.isEmpty { return takeFirst(for: batch, fits: room).map { .item($0) } ?? .nothing }
         if misses { return .missed }
         return hasCredits && !replays.isEmpty ? .replay : .nothing
     }
 
-    /// Removes and returns the first item of the queue; returns nil if the queue is empty.
+    /// Removes and returns the first item of the queue, if the item can be sent now.
     ///
-    /// If the item is a post, it stays in the queue, and the result is nil, while the post is larger than `room` or there are no
-    /// credits.
+    /// Returns nil if the queue is empty. If the first item is a post, and the post is larger than `room` or the connection has no
+    /// credits, the method leaves the post in the queue, and returns nil.
     mutating func takeFirst(for batch: UInt64, fits room: Int) -> EngineBatch.Item? {
         switch queue.first {
         case nil: return nil
@@ -173,7 +173,7 @@ struct HubConnection: Hashable, Sendable {
 }
 
 extension EngineBatch.Item {
-    /// The item's share of the size of a batch, in bytes.
+    /// The number of bytes that the item adds to the size of its batch.
     var cost: Int {
         switch self {
         case .post(let delivered): delivered.post.cost

@@ -37,10 +37,10 @@ final class BodyReader {
         return bytes
     }
 
-    /// Suspends the calling task until the transfer has something new for it, or has ended.
+    /// Suspends the calling task until the transfer has something new for the task, or has ended.
     ///
-    /// The header, bytes of the body, and room for bytes of the request's body end the wait. If the task is cancelled, the transfer
-    /// is cancelled.
+    /// The wait ends when the header or bytes of the body arrive, or when there is room for more bytes of the request's body. If
+    /// the task is cancelled, the transfer is cancelled.
     func wait(isolation: isolated (any Actor)?) async {
         if transfer.contents.wait != nil {
             misuse("HTTPBody: two tasks await the body of the \(transfer); let one task iterate over it")
@@ -59,7 +59,7 @@ final class BodyReader {
 extension HTTPTransfer {
     /// Wakes the task that waits for this transfer, if there is one.
     ///
-    /// The task then checks again if it has what it waits for.
+    /// The task then checks its condition again.
     func wakeTask() { contents.wait?.decide(.something) }
 }
 

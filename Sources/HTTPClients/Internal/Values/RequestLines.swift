@@ -2,10 +2,10 @@ internal import HTTPMessages
 
 /// The parts of a request that libcurl sends unchanged, checked and formatted for libcurl.
 enum RequestLines {
-    /// Throws if the method, the URL or a field has characters that would end a word or a line, so that no part of a request is
-    /// mistaken for another.
+    /// Throws if the method, the URL or a field contains a character that would end it early, such as a line break.
     ///
-    /// Also throws for the fields `Content-Length` and `Transfer-Encoding`, which libcurl sets according to the body.
+    /// With such a character, a server would mistake the rest of the text for another part of the request. This also throws for the
+    /// fields `Content-Length` and `Transfer-Encoding`, which libcurl sets according to the body.
     static func check(_ request: HTTPRequest) throws(HTTPClientError) {
         if !MessageRules.isToken(request.method) {
             throw .invalidRequest("the method \(request.method.debugDescription)")

@@ -10,9 +10,10 @@ enum ServerAnswer {
     ///
     /// ``Exchange/sendAnswer()`` or ``Exchange/releaseAnswer()`` releases the object.
     case whole(OpaquePointer, status: Int)
-    /// The state that replaces ``whole(_:status:)`` after its object was released.
+    /// The state that replaces ``whole(_:status:)`` after the response object was released.
     ///
-    /// Before that, the object was passed to libmicrohttpd, unless the exchange ended first or the answer could not be sent.
+    /// The object was passed to libmicrohttpd before its release, with two exceptions: the exchange ended first, or the answer
+    /// could not be sent.
     case sent
     case stream(_ status: Int, HTTPFields, count: Int?)
     case file(FileBody, _ status: Int, HTTPFields)
@@ -53,7 +54,7 @@ enum ServerAnswer {
 /// A file that is the body of an answer.
 final class FileBody {
     private var file: OwnedDescriptor?
-    /// The number of bytes from the file's offset to its end; nil if the descriptor is not one of a regular file.
+    /// The number of bytes from the file's offset to its end; nil if the descriptor does not refer to a regular file.
     let count: Int64?
 
     init(_ file: consuming OwnedDescriptor) {

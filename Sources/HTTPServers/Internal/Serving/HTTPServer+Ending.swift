@@ -43,7 +43,9 @@ extension HTTPServer {
         withExtendedLifetime(released) {}
     }
 
-    /// Calls the handlers of the stop once the server is invalid, unless another handler of the server is on the stack.
+    /// Calls the handlers that were passed to ``stop(within:onStopped:)``, unless another handler of the server is on the stack.
+    ///
+    /// Call this only when the server is invalid.
     func callStopHandlers() {
         if isDelivering { return }
         let handlers = stopping?.handlers ?? []

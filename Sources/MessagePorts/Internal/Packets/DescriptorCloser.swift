@@ -61,7 +61,9 @@ enum DescriptorCloser {
     /// True if the last attempt to start a thread has failed; descriptors can then be waiting for a thread.
     private static let needsThread = Atomic(false)
 
-    /// The number of descriptors that wait to be closed, for tests.
+    /// The number of descriptors that wait to be closed.
+    ///
+    /// Only tests read this property.
     static var waitingCount: Int { state.withLock { $0.waiting.reduce(0) { $0 + $1.numbers.count } } }
 
     /// Schedules descriptors to be closed on another thread.
@@ -69,7 +71,7 @@ enum DescriptorCloser {
     /// - Parameters:
     ///   - numbers: The descriptors.
     ///   - quota: The quota of the peer that has sent them.
-    ///   - wereCounted: True if the quota already counts the descriptors, because they were not yet taken out of their message.
+    ///   - wereCounted: True if the descriptors were not taken out of their message, so the quota already counts them.
     static func close(_ numbers: [CInt], for quota: DescriptorQuota, wereCounted: Bool) {
         // In a forked child, the threads that close descriptors do not exist, and the lock can stay locked forever.
         if numbers.isEmpty || Fork.isChild { return }
@@ -159,9 +161,9 @@ enum DescriptorCloser {
         batch.quota.endClosing(batch.numbers.count)
     }
 
-    /// Adds the calling thread to the idle threads, unless a batch may be closed now.
+    /// Adds the calling thread to the idle threads, unless there is a batch that can be closed now.
     ///
-    /// - Returns: The gate at which the thread then waits for a batch, or nil if a batch may be closed now.
+    /// - Returns: The gate at which the thread then waits for a batch; nil if there is a batch that can be closed now.
     private static func becomeIdle() -> ThreadGate? {
         let gate = ThreadGate()
         return state.withLock { state in
@@ -171,7 +173,7 @@ enum DescriptorCloser {
         }
     }
 
-    /// Removes a thread from the idle threads, because it has waited for a batch in vain.
+    /// Removes a thread from the idle threads, because the thread has waited for a batch in vain.
     ///
     /// - Returns: True if the thread may end; false if another thread has meanwhile woken it for a batch.
     private static func leave(_ gate: ThreadGate) -> Bool {

@@ -66,9 +66,11 @@ struct PacketListener: ~Copyable, Sendable {
         }
     }
 
-    /// Accepts a waiting connection and closes it, on another thread if closing can take time.
+    /// Accepts a waiting connection, and closes it.
     ///
-    /// - Returns: False if no connection waits, or the kernel has refused.
+    /// If closing the connection can take time, another thread closes it.
+    ///
+    /// - Returns: False if no connection waits, or if the kernel refuses for a reason other than a lack of resources.
     private borrowing func takesOne() -> Bool {
         switch accept() {
         case .connection(var socket):
@@ -93,8 +95,10 @@ struct PacketListener: ~Copyable, Sendable {
         case connection(PacketSocket)
         /// No connection waits to be accepted.
         case none
-        /// A connection waits, but there is no descriptor or no memory for it. It stays in the queue, and the listener stays
-        /// readable. An immediate second attempt would fail again, so the loop pauses: ``ExponentialBackoff/accepting``.
+        /// A connection waits, but there is no descriptor or no memory for it.
+        ///
+        /// The connection stays in the queue, and the listener stays readable. An immediate second attempt would fail again. So the
+        /// loop waits before the next attempt; ``ExponentialBackoff/accepting`` determines how long.
         case outOfResources(SystemError)
         /// The kernel has refused for another reason.
         case failed(SystemError)

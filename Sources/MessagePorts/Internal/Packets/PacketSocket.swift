@@ -54,8 +54,8 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// Allows descriptors in the packets that arrive after this call.
     ///
-    /// If the kernel can block descriptors, it blocks them on each connection that a ``PacketListener`` accepts. Until this call,
-    /// it then rejects packets that carry descriptors.
+    /// If the kernel can block descriptors, they are blocked on each new connection that a ``PacketListener`` accepts. The kernel
+    /// then rejects packets that carry descriptors, until this method is called.
     borrowing func allowDescriptors() {
         mayHoldDescriptors.store(true, ordering: .relaxed)
         _ = runloops_allow_descriptors(descriptor, true)
@@ -88,9 +88,9 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The largest number of bytes of one packet that this socket can send.
+    /// The size of the largest packet that this socket can send, in bytes.
     ///
-    /// The send buffer limits this number. Until a packet is received, the kernel charges it to the send buffer.
+    /// The send buffer limits this size, because a packet occupies the send buffer until the other end has received the packet.
     var mostBytes: Int {
         get throws(SystemError) {
             let socket = descriptor
@@ -133,12 +133,12 @@ struct PacketSocket: ~Copyable, Sendable {
         }
     }
 
-    /// The event that ends a wait for a socket.
+    /// The event that a thread waits for at a socket.
     ///
-    /// Each wait also ends when the other end is closed.
+    /// If the other end is closed, every wait ends, whatever its event is.
     enum Direction {
         case read, write
-        /// The other end is closed; no packet ends this wait.
+        /// The other end is closed. Packets do not end a wait for this event.
         case end
 
         fileprivate var shim: runloops_awaited {

@@ -6,7 +6,9 @@ internal import RunLoops
 extension PortConnection {
     /// The result of sending the backlog.
     enum Resent: Equatable {
-        /// All packets are sent, or the port's set will report when there is room for the rest, or the connection has ended.
+        /// All packets are sent, or the connection has ended, or there is no room for the rest.
+        ///
+        /// In the last case, the port's epoll set will report when there is room.
         case done
         /// The kernel was out of resources. The caller tries again later.
         case outOfKernelResources

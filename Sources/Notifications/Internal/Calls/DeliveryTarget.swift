@@ -1,4 +1,4 @@
-/// An observer on a loop, to which its observation passes notifications.
+/// An observer that gets notifications from its observation, and whose handler is called on a loop.
 protocol DeliveryTarget: AnyObject, Sendable {
     /// The observation whose handler is called on the loop's thread.
     var observation: Observation { get }

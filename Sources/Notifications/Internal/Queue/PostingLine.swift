@@ -6,7 +6,7 @@ internal import RunLoops
 ///
 /// > Thread safety: the loop's own thread only.
 final class PostingLine: DeferredWork {
-    /// The number of empty groups at which a line removes them.
+    /// The minimum number of empty groups for which `removeUnusedGroups()` has an effect.
     private static var unusedGroupLimit: Int { 4 }
 
     /// The line's groups, one for each list of modes, as indices in ``WaitingNotifications``.

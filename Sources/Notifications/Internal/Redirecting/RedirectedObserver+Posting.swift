@@ -1,9 +1,9 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The methods of an observer on a loop that posting threads call.
+/// The methods that a posting thread calls on an observer whose handler runs on a loop.
 extension RedirectedObserver {
-    /// Calls the handler immediately, or sends the loop a delivery of the notification.
+    /// Calls the handler immediately, or sends a delivery of the notification to the loop.
     func take(_ notification: Notification) {
         if redirector.mayDeliverAtOnce(lane) { return call(notification) }
         notification.pendingDeliveries?.begin(on: redirector.runLoop)
@@ -65,7 +65,7 @@ extension RedirectedObserver {
         }
     }
 
-    /// Sends the loop the delivery with this number, after the queue has accepted a notification.
+    /// Sends the delivery with this number to the loop, after the queue has accepted a notification.
     func send(_ number: Int) {
         unsafe lane.sendAnnounced(NumberedDelivery(number, to: self), to: redirector.runLoop) {
             unsafe NumberedDelivery.end(at: $0, hasArrived: $1)

@@ -16,7 +16,7 @@ package struct Budget {
     ///
     /// This number is counted down to 0, so most messages cost only one comparison.
     private var untilLook = 1
-    /// The number of messages that the budget allows in total, from its beginning, until `untilLook` reaches 0.
+    /// The total number of messages that the budget will have allowed when `untilLook` reaches 0.
     private var servedAtLook = 1
     private var interval = 1
     private var deadline = Moment.never

@@ -11,11 +11,11 @@ internal import Synchronization
 final class PortCore: Sendable {
     /// The port's queue.
     ///
-    /// The queue is declared first, because its layout keeps the words that senders write apart from the words that the receiver
+    /// The queue is declared first, because its layout separates the words that senders write from the words that the receiver
     /// writes.
     let queue: PortQueue
 
-    /// The bell of a signal port, which merges all signals that wait into one.
+    /// The bell of a signal port, which merges all waiting signals into a single one.
     ///
     /// The mailbox of a signal port contains no messages, only notices, which report that the last send right was released.
     let bell = Doorbell()
@@ -23,7 +23,7 @@ final class PortCore: Sendable {
     let isSignalPort: Bool
 
     private let closedFlag = Atomic<Bool>(false)
-    /// The number of replies to requests that arrived after the requester had stopped waiting.
+    /// The number of replies that arrived after their requester had stopped waiting.
     private let lateReplies = Atomic<Int>(0)
     let rightsRecord = Guarded(RightsRecord())
     let receiver = PortReceiver()

@@ -8,7 +8,7 @@ struct PortReceiver: ~Copyable, Sendable {
     /// `nonisolated(unsafe)`: `claim` guards the state.
     nonisolated(unsafe) let state = ExclusivityUnchecked(State())
 
-    /// The claim of the loop, port set or iteration that receives.
+    /// The claim that a loop, a port set or an iterating task must hold to receive from the port.
     let claim = Claim()
 
     struct State {

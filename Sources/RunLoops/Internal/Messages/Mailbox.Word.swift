@@ -36,7 +36,9 @@ extension Mailbox {
         /// The number of nodes that senders may still push, modulo 2²⁰.
         var room: UInt64 { bits >> Word.roomShift & Word.roomMask }
 
-        /// The total number of nodes that were pushed, modulo 2²⁰, if the mailbox was created without room.
+        /// The total number of nodes that were pushed, modulo 2²⁰.
+        ///
+        /// This is the correct number only if the mailbox was created with a room of 0.
         var sequence: UInt64 { (0 &- room) & Word.roomMask }
 
         func pushing(_ chain: Chain) -> Word {

@@ -31,7 +31,9 @@ extension Recorder {
         note(.drop, RecordedPlaces.Place(origin), number: 1)
     }
 
-    /// Records the place of a notification as the place of its delivery, which the calling thread is making.
+    /// Sets the place of a delivery to the place where its notification was made.
+    ///
+    /// The delivery is the innermost event of the calling thread. If that event is not a delivery, this method does nothing.
     ///
     /// - Parameter origin: The source location at which the notification was made.
     @inline(never)

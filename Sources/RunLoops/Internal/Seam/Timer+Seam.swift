@@ -1,6 +1,6 @@
 /// The properties of a timer under other names.
 ///
-/// They are for a module that declares properties of its own with the original names, but with Foundation's types.
+/// A module uses these properties if it declares its own properties with the original names, but with Foundation's types.
 extension Timer {
     /// ``Timer/timeInterval`` as a duration.
     package var intervalDuration: Duration { timeInterval }

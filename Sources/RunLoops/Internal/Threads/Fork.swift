@@ -28,9 +28,10 @@ package enum Fork {
         if runloops_process_flags() != 0 { look(member) }
     }
 
-    /// Does the same as ``check(_:)``, for a caller that already knows that the byte with the process's flags is not 0.
+    /// Does the same as ``check(_:)``, without testing the process's flags first.
     ///
-    /// The flags can also mean that a flight recorder records. In that case this function does nothing.
+    /// Call this if you already know that a flag is set. If the flag only means that a flight recorder records, this function does
+    /// nothing.
     @inline(__always)
     package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 

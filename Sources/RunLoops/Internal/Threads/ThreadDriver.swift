@@ -11,7 +11,7 @@ internal import CThreads
 package final class ThreadDriver: Sendable {
     /// The kind of wait in which a thread blocks.
     package enum Place {
-        /// In a run of its loop, nested in `depth` outer runs.
+        /// In a run of the thread's loop that is nested in `depth` outer runs.
         case sleep(depth: Int)
         /// At a ``ThreadGate``, until another thread opens the gate.
         case gate

@@ -30,8 +30,8 @@ package final class ThreadWait: Sendable {
 
     /// The waits that are in progress in this process.
     ///
-    /// A wait is left out if its thread can be in no circle of waiting threads. A thread takes the lock when it is about to
-    /// block, and when it continues. Threads never take the lock to serve the requests of waiting threads.
+    /// The graph omits the waits of threads that cannot be part of a circle of waiting threads. A thread takes the lock when it is
+    /// about to block, and when it continues. The requests of waiting threads are always served without the lock.
     static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
@@ -85,7 +85,7 @@ package final class ThreadWait: Sendable {
         return targets + (source?.targets() ?? [])
     }
 
-    /// The function that returns the calling thread's unfinished calls of observers, as targets.
+    /// The function that returns a target for each call of an observer's handler that is under way on the calling thread.
     ///
     /// Other threads can wait for the end of these calls. The module that calls observers sets this function.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)

@@ -31,7 +31,7 @@ extension ConnectionAttempt {
 }
 
 extension StreamGroup {
-    /// The descriptions of the members, as an inspector shows them.
+    /// The descriptions of the group's members, as an inspector shows them.
     ///
     /// Members of the same kind that were created at the same source location are combined into one description, with the sums of
     /// their counts.
