@@ -49,7 +49,7 @@ final class ReadyQueue {
         lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
     }
 
-    /// Puts the inputs that were set aside back into the queue.
+    /// Requeues the inputs that were set aside, before all other inputs.
     ///
     /// This is called when another mode runs, or when an input has joined a mode.
     func modeDidChange() {
