@@ -6,8 +6,8 @@ extension RunLoop {
     /// handler adds is called, too. Joining the thread waits for all end handlers.
     ///
     /// A block that a handler performs on the loop runs only if a handler then runs the loop. Otherwise the block is destroyed
-    /// after the handlers. If the thread is a ``RunLoopThread`` that was stopped, or was cancelled while it slept, a handler cannot run
-    /// the loop: each run returns at once.
+    /// after the handlers. If the thread is a ``RunLoopThread`` that was stopped, or was cancelled while it slept, a handler cannot
+    /// run the loop: each run returns at once.
     ///
     /// ```swift
     /// let connection = Connection()

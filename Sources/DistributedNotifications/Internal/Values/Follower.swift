@@ -202,7 +202,7 @@ struct Follower: Hashable, Sendable {
         if hasBegun && accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
     }
 
-    /// Emits gaps for the posts of an ended poster that were neither delivered nor reported in a gap.
+    /// Emits gaps for those posts of an ended poster that were neither delivered nor reported in a gap before.
     private mutating func lose(
         _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
     ) {

@@ -20,7 +20,7 @@ final class Exchange {
     /// complete before user code can run, so no two accesses overlap.
     @exclusivity(unchecked) private var storage = Contents()
 
-    /// The mutable state of the exchange; ``forgetRequest()`` resets all of it before the next request.
+    /// The mutable state of the exchange; `forgetRequest()` resets all of it before the next request.
     struct Contents {
         /// The target of the request, as the client has sent it.
         var target = ""

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A recording in the form from which all exports are made: for each thread, the instants and the properly nested slices.
+/// A recording in the form that every export starts from: for each thread, the instants and the properly nested slices.
 struct Trace {
     let process: Int32
     let program: String

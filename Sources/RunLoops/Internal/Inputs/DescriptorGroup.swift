@@ -73,7 +73,7 @@ struct DescriptorGroup {
     /// True if there are changes that have not yet been passed to the kernel.
     var hasChanges: Bool { !changed.isEmpty }
 
-    /// True if the kernel has refused to watch descriptors, and ``takeRefused()`` has not returned all of them yet.
+    /// True if the kernel has refused to watch descriptors that ``takeRefused()`` has not returned yet.
     var hasRefused: Bool { !refused.isEmpty }
 
     // MARK: - The library's side

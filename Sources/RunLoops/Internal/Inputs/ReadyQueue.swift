@@ -28,7 +28,7 @@ final class ReadyQueue {
         lines.value.queued.prepend(signal)
     }
 
-    /// Removes and returns the next input that is in the given mode, with its signal.
+    /// Removes the next input that is in the given mode, and returns the input with its signal.
     func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
