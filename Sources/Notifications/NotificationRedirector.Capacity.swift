@@ -17,10 +17,10 @@ extension NotificationRedirector {
             case dropOldest
             /// The new notification is dropped.
             case dropNewest
-            /// The posting thread blocks until there is room; if this time passes first, the new notification is dropped.
+            /// The posting thread blocks for at most this time; if there is still no room then, the new notification is dropped.
             ///
-            /// The time begins with the post. The thread blocks even if it is running a task. A post on the loop's own thread
-            /// never blocks; its notification is accepted beyond the limit.
+            /// The thread continues as soon as there is room. The time begins with the post. The thread blocks even if it is
+            /// running a task. A post on the loop's own thread never blocks; its notification is accepted beyond the limit.
             case block(until: Duration)
         }
 

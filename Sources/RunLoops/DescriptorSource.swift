@@ -89,12 +89,12 @@ public final class DescriptorSource {
     ///
     /// If this source represents another source in the loop, the closure invalidates that other source.
     var onInvalidation: (() -> Void)?
-    /// The closure that is called instead of the handler; nil if the handler is called.
+    /// The closure that the loop calls instead of the handler; nil if the loop calls the handler.
     ///
-    /// It is set while the source represents an input that polls its descriptors itself. The closure marks that input as ready, so
-    /// that the loop serves it later in the pass.
+    /// The closure is set while the source represents another input, which polls its descriptors itself. The closure marks the
+    /// other input as ready, so that the loop serves the other input later in the pass.
     var relay: (() -> Void)?
-    /// True if the source represents another input that itself asks the kernel which descriptors are ready.
+    /// True if the source represents another input, and that input asks the kernel itself which of its descriptors are ready.
     let standsForInput: Bool
     /// True if the descriptor is an epoll set.
     let watchesSet: Bool
@@ -159,7 +159,7 @@ public final class DescriptorSource {
         self.handler = handler
     }
 
-    /// Makes a source that represents an input with several descriptors, which are all in one epoll set.
+    /// Makes a source that represents another input, whose descriptors are all in one epoll set.
     ///
     /// The source keeps no mode alive.
     ///

@@ -43,7 +43,7 @@ public final class ManualSource: Sendable {
 
     /// Makes the loop call the handler, and wakes the loop if it sleeps.
     ///
-    /// The call never blocks. If the source is invalid, it does nothing.
+    /// The call never blocks, and does nothing if the source is invalid.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func signal() {

@@ -39,7 +39,7 @@ extension Port {
 
         /// Receives the messages of a port.
         ///
-        /// The iteration ends at the latest when the last copy of its iterator is destroyed.
+        /// If the iteration has not ended before, it ends when the last copy of its iterator is destroyed.
         ///
         /// > Thread safety: one task.
         public struct Iterator: AsyncIteratorProtocol {

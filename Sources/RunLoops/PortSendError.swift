@@ -10,8 +10,8 @@ public struct PortSendError<Message: Sendable>: Error {
 
     /// The port that did not accept the messages.
     ///
-    /// The description of the error names the place where the port was made. The property is one word, so that the error still fits
-    /// into registers.
+    /// The description of the error names the place where the port was made. The property takes one machine word, so that
+    /// the error still fits into registers.
     private let port: PortCore
 
     @usableFromInline
@@ -36,7 +36,7 @@ public enum PortSendRefusal: Hashable, Sendable {
     case timedOut
     /// The port has ended.
     case invalid
-    /// The port is full, and its receiver's thread is this thread, or waits for this thread: the wait would never end.
+    /// The port is full, and a wait for room would never end: the receiver's thread is this thread, or waits for this thread.
     case wouldDeadlock
     /// The port is full, and the task that sends was cancelled.
     case cancelled

@@ -7,10 +7,11 @@ extension RunLoop {
     ///
     /// Code of the task and of its child tasks runs on the loop's thread if it is isolated to no actor, or to an actor that has no
     /// custom executor. Code that is isolated to another executor, such as the main actor's executor, does not run there.
-    /// Neither do tasks that the task starts and that are not its child tasks. Like performed blocks, the task's jobs run in the
-    /// common modes, in the order in which they were enqueued, whatever their priority.
+    /// The task can also start tasks that are not its child tasks; they do not run there, either. Like performed blocks, the task's
+    /// jobs run in the common modes, in the order in which they were enqueued, whatever their priority.
     ///
-    /// The executor is a preference. After the loop's thread has begun to end, such tasks continue on the default executor.
+    /// The executor is a preference. After the loop's thread has begun to end, tasks that prefer this executor continue on the
+    /// default executor.
     ///
     /// A task holds the executor that it prefers. The executor does not hold the loop.
     ///

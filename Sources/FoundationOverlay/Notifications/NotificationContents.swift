@@ -3,8 +3,8 @@ internal import Notifications
 
 /// The object and the `userInfo` of a notification, in Foundation's types.
 ///
-/// `@unchecked Sendable`: the properties are constant. The poster is responsible for the values that they hold. As with Foundation,
-/// these values reach the observers' threads, and neither the compiler nor this type checks that they are `Sendable`.
+/// `@unchecked Sendable`: the properties are constant. The poster is responsible for their values. As with Foundation, these values
+/// reach the observers' threads, and neither the compiler nor this type checks that the values are `Sendable`.
 final class NotificationContents: @unchecked Sendable {
     let object: Any?
     let userInfo: [AnyHashable: Any]?

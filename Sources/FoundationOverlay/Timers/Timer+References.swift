@@ -5,8 +5,8 @@ public import class RunLoops.Timer
 
 /// Overloads of the timer's members that do not have the parameters `fileID` and `line`.
 ///
-/// A reference without arguments, such as `Timer.scheduledTimer(withTimeInterval:repeats:block:)`, needs them. A call uses the
-/// other overloads, which record the file and line of the call.
+/// These overloads are for references without arguments, such as `Timer.scheduledTimer(withTimeInterval:repeats:block:)`. Calls use
+/// the other overloads, which record the file and line of the call.
 extension Timer {
     /// Makes a timer that first fires one interval from now.
     ///

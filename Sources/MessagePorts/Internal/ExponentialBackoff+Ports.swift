@@ -1,11 +1,12 @@
 internal import RunLoops
 
 extension ExponentialBackoff {
-    /// The pause before a loop accepts connections again, after accepting one has failed, usually for lack of a free descriptor.
+    /// The pause between a failed attempt to accept a connection and the next attempt.
     ///
-    /// A listener stays readable while a connection waits, so a loop that kept watching the listener would spin. The client loses
-    /// nothing by the pause: the kernel queues its connection and its packets. A loop could also release a spare descriptor, to
-    /// accept the connection and close it. But that would turn honest clients away.
+    /// Usually the attempt has failed because no descriptor is free. A listener stays readable while a connection waits, so without
+    /// a pause the loop would spin. The client loses nothing by the pause, because the kernel queues the connection and the
+    /// client's packets. A loop could instead release a spare descriptor, accept the connection and close it, but that would turn
+    /// honest clients away.
     static var accepting: ExponentialBackoff { ExponentialBackoff(from: .milliseconds(10), to: .seconds(1)) }
 
     /// The pause between two attempts to send while the kernel is out of resources.
@@ -15,8 +16,8 @@ extension ExponentialBackoff {
 
     /// The pause before the next attempt to read a connection that is held back.
     ///
-    /// A port holds back a connection, that is, does not read it, while its next packet carries more descriptors than the port may
-    /// receive now: see ``DescriptorQuota``.
+    /// While a port holds back a connection, it does not read from the connection. A port does this if the connection's next packet
+    /// carries more descriptors than the port may receive now: see ``DescriptorQuota``.
     static var holdingBack: ExponentialBackoff {
         ExponentialBackoff(from: .milliseconds(1), to: .milliseconds(100))
     }

@@ -8,9 +8,9 @@ struct ReadingMemory: Hashable, Sendable {
     var cursor = EntryID.zero
     /// The numbers of the subscriptions that have read all entries up to ``cursor``.
     private(set) var live: Set<UInt64> = []
-    /// The subscriptions that have begun, keyed by their numbers.
+    /// For each subscription that has begun, the ``EndedPosters/count`` at the time when the subscription was last in ``live``.
     ///
-    /// The value is ``EndedPosters/count`` as of the time when the subscription was last live.
+    /// The keys are the numbers of the subscriptions.
     private(set) var begun: [UInt64: UInt64] = [:]
     /// The numbers of the subscriptions whose positions are from an earlier run of the server, and so may be invalid.
     private(set) var unsure: Set<UInt64> = []

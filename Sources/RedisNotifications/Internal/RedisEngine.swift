@@ -76,7 +76,7 @@ final class RedisEngine: Engine {
         session.start()
     }
 
-    /// Records that the session is connected to the server, and the generation of the server's data.
+    /// Records that the session is connected, with the generation of the server's data and the facts about the server.
     func opened(_ epoch: Epoch, _ info: ServerInfo) {
         if let last = self.epoch, last != epoch { memory.beginGeneration() }
         if let last = self.info, last.run != info.run || last.replication != info.replication {
@@ -110,7 +110,7 @@ final class RedisEngine: Engine {
         loop.add(timer, forMode: .common)
     }
 
-    /// Returns the error with the address of the server in its text.
+    /// Adds the address of the server to the text of an error.
     private func describing(_ error: DistributedNotificationError) -> DistributedNotificationError {
         switch error {
         case .engine(let reason): .engine("Redis at \(address): \(reason)")

@@ -23,8 +23,8 @@ enum Scripts {
 
     /// Adds to the stream one entry with those posts of a batch that the stream does not have yet.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the number up to which posts
-    /// were sent before on the same connection, and the records of a ``PostBatch``. Returns 1 on success. Returns -1 if the
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the highest number that
+    /// was sent before on the same connection, and the records of a ``PostBatch``. Returns 1 on success. Returns -1 if the
     /// generation has changed or the stream no longer exists. Returns -2 if the server has refused earlier posts of the
     /// connection.
     ///
@@ -52,12 +52,12 @@ enum Scripts {
 
     /// Adds to the stream one entry with the horizons of a poster.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the announcement, the number up to which
-    /// posts were sent before on the same connection, a flag, and the fields. The flag is 1 if the generation has had an entry of
-    /// the poster, otherwise 0. Returns 1, -1 or -2 as ``post`` does.
+    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the announcement, the highest number that
+    /// was sent before on the same connection, a flag, and the fields. The flag is 1 if the server has already added an entry of
+    /// the poster in this generation, otherwise 0. Returns 1, -1 or -2 as ``post`` does.
     ///
     /// The field `f` of the entry is 1 if the poster is new to this generation. In that case, a base horizon (``Horizon/isBase``)
-    /// means no loss, because an earlier generation has accepted its posts. Otherwise a horizon can mean a loss. The server's
+    /// means no loss, because an earlier generation has accepted the posts. Otherwise a horizon can mean a loss. The server's
     /// record of posters does not suffice to set the field: a server that has lost its newest entries has also forgotten the
     /// posters of those entries. So the poster itself sends the flag, too.
     static let announce = """
@@ -73,7 +73,7 @@ enum Scripts {
 
     /// Adds to the stream one entry with the end of a poster, and also adds the end to a list.
     ///
-    /// If a reader comes after the entry was removed from the stream, it finds the end in the list.
+    /// The list is for readers that come after the entry was removed from the stream.
     ///
     /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the maximum number of ends to
     /// keep. Returns 1 or -1.

@@ -7,7 +7,7 @@ struct StreamEntry: Hashable, Sendable {
         /// The first entry of a generation.
         case beginning
         case posts([Post])
-        /// The horizons of a poster, which sends no further post whose number is `upTo` or less.
+        /// The horizons of a poster; the poster sends no further post with a number up to `upTo`.
         case horizons([Horizon], by: PosterID, upTo: UInt64)
         case end(PosterEnd)
         /// An entry that another program, or a later version of this library, has added.

@@ -7,7 +7,7 @@ internal import RunLoops
 final class HubThread: Sendable {
     private let thread: RunLoopThread
     private let server = LoopConfined<HubServer>()
-    /// Decided when the hub has ended.
+    /// The one-shot that is decided when the hub has ended.
     private let hasEnded = OneShot<Void>()
 
     /// Takes the name, and begins to serve the hub.

@@ -1,15 +1,15 @@
 internal import RunLoops
 
-/// A hub, and the connections of the centers of this process.
+/// A hub inside this process, with the connections of the process's centers to the hub.
 ///
 /// > Thread safety: any thread.
 final class InProcessHubCore: Sendable {
     private struct State: Sendable {
         var hub: Hub
         var lastConnection: UInt64 = 0
-        /// The closure of each connection that wakes the connection's engine.
+        /// For each connection, the closure that wakes the connection's engine.
         ///
-        /// It is called with true when there is output, and with false when the hub has ended.
+        /// The closure is called with true when there is output, and with false when the hub has ended.
         var wakes: [UInt64: @Sendable (Bool) -> Void] = [:]
     }
 
@@ -41,7 +41,7 @@ final class InProcessHubCore: Sendable {
         }
     }
 
-    /// Applies a change to the hub, and wakes the connections for which messages then wait.
+    /// Applies a change to the hub, and then wakes each connection that may have messages waiting.
     func tell(_ body: (inout Hub) throws(WireViolation) -> Void) {
         let woken = state.withLock { state in
             do throws(WireViolation) { try body(&state.hub) } catch {
@@ -56,7 +56,9 @@ final class InProcessHubCore: Sendable {
     /// Removes and returns the next message for a connection; nil if there is none that may be sent now.
     func next(for connection: UInt64) -> Hub.Output? { state.withLock { $0.hub.next(for: connection) } }
 
-    /// Closes a connection, and ends its poster if `last`, the number of the poster's last post, is given.
+    /// Closes a connection, and also ends its poster if `last` is not nil.
+    ///
+    /// `last` is the number of the poster's last post.
     func close(_ connection: UInt64, poster: PosterID, last: UInt64?) {
         tell { hub in
             hub.close(connection)

@@ -1,8 +1,11 @@
 internal import DequeModule
 
-/// The account of one observer: for each poster and topic, the number up to which each post was delivered or reported in a gap.
+/// The account of the posts that one observer has received or missed.
 ///
-/// A pure value. It converts the events of an engine into the events of the observer.
+/// For each poster and topic, the account holds a number. Each post up to that number was delivered, was reported in a gap, or is
+/// older than the subscription. The account converts the events of an engine into the events of the observer.
+///
+/// A pure value.
 struct Follower: Hashable, Sendable {
     /// An event for the observer.
     enum Event: Hashable, Sendable {
@@ -11,7 +14,7 @@ struct Follower: Hashable, Sendable {
     }
 
     private struct Account: Hashable, Sendable {
-        /// The number up to which the observer gets no more posts or gaps, whatever the topic.
+        /// A number for all topics: the observer gets no post with this number or a lower one, and no gap for such a post.
         var floor: UInt64 = 0
         var topics: [Topic: UInt64] = [:]
         /// True if the poster has ended, or is treated as ended because it has not connected again.
@@ -42,9 +45,9 @@ struct Follower: Hashable, Sendable {
         let time: Int64
     }
 
-    /// The maximum number of ended posters whose accounts are kept.
+    /// The maximum number of ended posters for which an account is kept.
     ///
-    /// The accounts are needed because an engine may still have posts of ended posters.
+    /// The accounts are needed because an engine can still have posts of ended posters.
     static let mostEnded = 1_024
 
     /// The subscription, as it continues on the next connection.
@@ -54,12 +57,12 @@ struct Follower: Hashable, Sendable {
     /// The epoch in which the subscription began, and the time at which it began; nil if it has not begun.
     private var beginning: Beginning?
     private var accounts: [PosterID: Account] = [:]
-    /// The ended posters whose accounts are kept, in the order in which they ended.
+    /// The ended posters for which an account is kept, in the order in which they ended.
     private var ended = Deque<PosterID>()
 
     /// True once the subscription's last ``Baseline`` on this connection has arrived.
     private var isChecked = false
-    /// The reports of ended posters that have arrived before the last baseline, and are processed after it.
+    /// Reports that posters have ended, which are kept until the last baseline has arrived and are then processed.
     private var waitingEnds: [WaitingEnd] = []
 
     private struct WaitingEnd: Hashable, Sendable {
@@ -99,9 +102,9 @@ struct Follower: Hashable, Sendable {
         if taken.isNew { emit(.notification(post)) }
     }
 
-    /// Processes a poster's statement of the number that it has reached in a topic.
+    /// Processes a horizon.
     ///
-    /// `isForAll` is false if the engine has sent the statement to this subscription only.
+    /// `isForAll` is false if the engine has sent the horizon to this subscription only.
     mutating func take(
         _ horizon: Horizon, isForAll: Bool = true, in epoch: Epoch, _ emit: (Event) -> Void
     ) {
@@ -199,7 +202,7 @@ struct Follower: Hashable, Sendable {
         if hasBegun && accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
     }
 
-    /// Emits gaps for the posts of an ended poster that were neither delivered nor reported in a gap.
+    /// Emits gaps for those posts of an ended poster that were neither delivered nor reported in a gap before.
     private mutating func lose(
         _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
     ) {

@@ -20,7 +20,7 @@ final class Exchange {
     /// complete before user code can run, so no two accesses overlap.
     @exclusivity(unchecked) private var storage = Contents()
 
-    /// The mutable state of the exchange, which is replaced as a whole for the next request.
+    /// The mutable state of the exchange; `forgetRequest()` resets all of it before the next request.
     struct Contents {
         /// The target of the request, as the client has sent it.
         var target = ""
@@ -100,8 +100,9 @@ final class Exchange {
 
     /// True if this object can be used again for the next request of its connection.
     ///
-    /// The request must have ended, and nothing except the connection may refer to this object. Its answer must have been complete
-    /// from the beginning: libmicrohttpd can hold a streamed answer, which refers to this object, longer than the request.
+    /// The request must have ended, and nothing except the connection may refer to this object. The answer must have been complete
+    /// from the beginning: a streamed answer refers to this object, and libmicrohttpd can hold such an answer longer than the
+    /// request.
     ///
     /// A new object for each request would take 1.5 % more processor time.
     var canServeNext: Bool {
@@ -206,7 +207,9 @@ final class Exchange {
         contents.isSuspended = false
     }
 
-    /// Calls the user's handler of the end, and releases all handlers and the face; does nothing before the end.
+    /// Calls the user's handler for the end of the exchange, and then releases all handlers and the face.
+    ///
+    /// If the exchange has not ended, the call does nothing.
     func callEndHandler() {
         guard let reason = contents.endReason else { return }
         let handler = contents.handlers.end

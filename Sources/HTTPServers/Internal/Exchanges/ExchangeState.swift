@@ -32,8 +32,10 @@ struct ExchangeState {
     }
 
     private var phase = Phase.header
-    /// True after a step has asked for the call of a handler, until the handler has returned, an answer is sent, or the request has
-    /// ended.
+    /// True while the request waits for a handler to be called, or to return.
+    ///
+    /// The value becomes true when ``next(hasBytes:asksFirst:hasAnswer:)`` returns a step that calls a handler. It becomes false
+    /// when the handler has returned, when an answer is sent, or when the request has ended.
     private(set) var handlerIsDue = false
 
     /// Decides the next step, and changes the state accordingly.

@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A recording in the form from which all exports are made: for each thread, the instants and the properly nested slices.
+/// A recording in the form that every export starts from: for each thread, the instants and the properly nested slices.
 struct Trace {
     let process: Int32
     let program: String
@@ -31,11 +31,11 @@ struct Trace {
         let isOpen: Bool
         /// The number of slices in the lane that enclose this item.
         let depth: Int
-        /// The number of the arrow that an export draws from the posting of a message to its handler.
+        /// A number that the posting and the handler of a message share, so that an export can draw an arrow between them.
         ///
         /// The number is nil unless the recording contains both the posting and the handler.
         var flow: UInt64?
-        /// True if the item is the posting of a message whose handler is not in the recording.
+        /// True if the item is the posting of a message, and the recording does not contain the message's handler.
         var isFlowOpen = false
     }
 
@@ -56,10 +56,9 @@ struct Trace {
         self.threads = threads
     }
 
-    /// Numbers the arrows that an export draws from the posting of each message to the handlers of that message.
+    /// Sets `flow` and `isFlowOpen` of all items, so that an export can draw an arrow from each posting to its handlers.
     ///
-    /// The numbers follow the order of the posting events in `threads`. The posting event and the handlers get the number of their
-    /// arrow as `flow`.
+    /// The posting and the handlers of a message get the same number. The numbers follow the order of the postings in `threads`.
     private static func connect(_ threads: inout [Lane]) {
         let items = threads.flatMap(\.items)
         let handlers = Set(items.filter { $0.end != nil }.compactMap(\.event.flow))
@@ -82,8 +81,8 @@ struct Trace {
 extension Trace.Lane {
     /// Sorts events by their beginnings, and nests them.
     ///
-    /// The times in a recording are rounded separately, so a slice can seem to end a nanosecond after the slice around it. The
-    /// inner slice is then cut.
+    /// The times in a recording are rounded separately, so a slice can seem to end a nanosecond after the slice around it. In that
+    /// case the inner slice is shortened.
     fileprivate static func items(
         _ over: [FlightRecorder.Event], _ underWay: [FlightRecorder.Event], _ epoch: ContinuousClock.Instant,
         _ snapshotEnd: Int64

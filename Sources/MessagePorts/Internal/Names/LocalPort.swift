@@ -7,8 +7,8 @@ internal import RunLoops
 struct LocalPort: Sendable {
     /// The claim that the port's loop has on the port.
     ///
-    /// This value does not hold the port itself, which holds the user's filter. If it did, removing the value from ``known`` could
-    /// destroy the port and the filter. But the filter must not be destroyed while ``known`` is locked.
+    /// This value does not hold the port itself, because the port holds the user's filter. Removing the last reference to the port
+    /// from ``known`` would destroy the filter, which must not happen while ``known`` is locked.
     private let claim: SharedClaim
 
     /// The name of a port, and the directory that holds the name.
@@ -52,8 +52,8 @@ struct LocalPort: Sendable {
     ///   - origin: The source location at which the thread's end of the connection was made.
     ///   - deadline: The time at which the thread gives up. If it has passed, no wait begins.
     ///   - isOver: Returns true if there is nothing left to wait for.
-    /// - Returns: The wait, which the caller ends, or nil if the deadline has passed.
-    /// - Throws: ``MessagePortError/wouldDeadlock`` if this thread and the threads that it waits for would wait for each other.
+    /// - Returns: The wait, or nil if the deadline has passed. The caller must end the wait.
+    /// - Throws: ``MessagePortError/wouldDeadlock`` if the wait would close a circle of threads that wait for each other.
     func beginWait(
         in operation: StaticString, _ origin: SourceLocation, before deadline: ContinuousClock.Instant?,
         isOver: @escaping @Sendable () -> Bool = { false }

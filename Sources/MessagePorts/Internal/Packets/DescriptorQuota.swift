@@ -61,28 +61,30 @@ final class DescriptorQuota: Sendable {
         DescriptorQuota.process.endClosing(count)
     }
 
-    /// The number of this connection's descriptors that are counted, either as not yet taken or as being closed.
+    /// The number of counted descriptors of this connection: those that wait to be taken, and those that are being closed.
     var total: Int { counter.total }
 
-    /// The number of all peers' descriptors that are counted, either as not yet taken or as being closed; for tests.
+    /// The number of counted descriptors of all peers together, for tests.
     static var totalOfProcess: Int { process.total }
 
     // MARK: - Bounds
 
     /// The number of descriptors that the next packet may carry.
     enum Allowance: Equatable {
-        /// Any number. One system call receives the packet.
+        /// The packet may carry any number of descriptors, so one system call receives it.
         case any
-        /// At most this number. One system call counts the packet's descriptors without removing the packet from the kernel's
-        /// queue, and a second one receives the packet.
+        /// The packet may carry at most this number of descriptors.
+        ///
+        /// One system call counts the packet's descriptors without removing the packet from the kernel's queue, and a second
+        /// system call receives the packet.
         case atMost(Int)
     }
 
     /// Returns the number of descriptors that the next packet of this connection may carry to a port.
     ///
     /// Usually no descriptor of any peer is counted. The function then costs two loads and a read of the coarse clock, and does not
-    /// apply the limits: the next packet may carry any number of descriptors, up to 253. The descriptors of that packet are
-    /// counted as soon as it is received. So each thread that is reading at that moment receives at most one such packet.
+    /// apply the limits: the next packet may carry any number of descriptors, up to 253. As soon as such a packet is received, its
+    /// descriptors are counted, and the limits apply. So each thread that is reading by then receives at most one such packet.
     ///
     /// - Parameters:
     ///   - limit: The port's limit for the descriptors of one message.
@@ -109,8 +111,8 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next reply may carry.
     ///
-    /// Only descriptors that are being closed reduce this number. If the program keeps the descriptors of an earlier reply, they do
-    /// not reduce it, because the program asked for them.
+    /// Only descriptors that are being closed reduce this number. Descriptors of earlier replies do not reduce it while the program
+    /// keeps them, because the program asked for them.
     func allowanceOfReply(limit: Int) -> Allowance {
         let closing = DescriptorQuota.process.closing
         if closing == 0, DescriptorHeadroom.isAmple { return .any }
@@ -122,17 +124,17 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// The property is true if a thread that closes descriptors of the group is stuck, or if at least twice ``mostOfGroup``
-    /// descriptors of the group are being closed.
+    /// The property is true if a thread that closes descriptors of the group is stuck. It is also true if the number of
+    /// the group's descriptors that are being closed has reached twice ``mostOfGroup``.
     ///
     /// When ``mostOfGroup`` descriptors are being closed, the port receives no more descriptors from the group. But the number can
-    /// still rise: if a connection of the group is closed while it has unread packets, it counts as one more descriptor that is
-    /// being closed.
+    /// still rise: if a connection of the group has unread packets and is closed, its socket counts as one more descriptor that
+    /// is being closed.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }
 
-    /// True if descriptors of this connection are being closed and a thread that closes descriptors of its group is stuck.
+    /// True if this connection has descriptors that are being closed, and a thread that closes descriptors of its group is stuck.
     var isStuck: Bool { counter.closing > 0 && DescriptorCloser.isStuck(group) }
 
     /// True if the counted descriptors of all peers together have reached their maximum.

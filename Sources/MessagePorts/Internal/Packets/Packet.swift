@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// A received packet, in memory that has room for the largest packet of its pool.
 ///
-/// A packet has one owner at a time: first the code that receives it, then the message that is made of it, then the ``PacketPool``.
+/// A packet has one owner at a time: first the code that receives it, then the message that contains it, then the ``PacketPool``.
 /// So the class is `@unchecked Sendable`. `@safe`: the packet owns its memory from `init` to `deinit`.
 @safe
 final class Packet: @unchecked Sendable {

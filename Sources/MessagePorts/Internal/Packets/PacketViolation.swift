@@ -1,4 +1,4 @@
-/// A packet that breaks the rules of the protocol, so that its connection ends.
+/// A packet that breaks the rules of the protocol, and so ends its connection.
 enum PacketViolation: Hashable, Sendable {
     /// The packet is not a well-formed packet of a port.
     case malformed(Frame.Fault)

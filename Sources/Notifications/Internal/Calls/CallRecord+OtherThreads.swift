@@ -24,7 +24,7 @@ extension CallRecord {
         return false
     }
 
-    /// Waits until every look-up in an ``ObserverMap`` that is running now has ended.
+    /// Waits for the end of all look-ups that other threads have begun, in any ``ObserverMap``.
     ///
     /// A writer calls this after it has replaced a value that look-ups read. When this returns, no thread reads the old value.
     static func waitForReaders() {

@@ -26,7 +26,10 @@ extension ObserverMap {
         }
     }
 
-    /// Records that an observation of a key was removed, and replaces the key's list if too few observations are left in it.
+    /// Records that an observation of a key was removed.
+    ///
+    /// If at least half of the observations in the key's list were removed, a list of the others replaces it. If no observation is
+    /// left, the key is removed from the table.
     func forget(for key: Key) {
         change(key) { table, replaced in
             guard let current = table, let list = current.list(for: key), list.noteRemoval() else { return }
@@ -82,7 +85,7 @@ extension ObserverMap {
         return body()
     }
 
-    /// The lists and the table of a map that a change has replaced.
+    /// The old lists and the old table of a map, after a change has replaced them.
     private struct Replaced {
         var lists: [ObserverList] = []
         var table: ObserverTable<Key>?

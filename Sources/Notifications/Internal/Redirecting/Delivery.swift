@@ -1,4 +1,4 @@
-/// A notification on its way to a loop, for an observer with unlimited capacity; a value in the loop's queue.
+/// A notification in a loop's queue, on its way to an observer with unlimited capacity.
 ///
 /// The delivery does not count its reference to the observer, because otherwise the poster and the loop would both write the
 /// reference count for each notification. The observer stays alive until all deliveries that were sent to it have arrived or were

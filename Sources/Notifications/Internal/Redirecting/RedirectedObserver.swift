@@ -15,7 +15,9 @@ final class RedirectedObserver: DeliveryTarget {
     /// The observation that holds the user's handler, which is called on the loop's thread.
     let observation: Observation
 
-    /// The notifications that wait for the handler; if the capacity is unlimited, only those whose posters wait.
+    /// The notifications that wait for the handler.
+    ///
+    /// If the capacity is unlimited, the queue holds only the notifications for which a poster waits.
     let queue = Guarded(BoundedDeliveryQueue())
     let dropped = Atomic<Int>(0)
     let undelivered = Atomic<Int>(0)
@@ -51,13 +53,13 @@ final class RedirectedObserver: DeliveryTarget {
             undelivered: undelivered.load(ordering: .relaxed))
     }
 
-    /// The number of deliveries to this observer that posters wait for.
+    /// The number of deliveries to this observer for which a poster waits.
     var awaitedCount: Int { queue.withLock { $0.awaitedCount } }
 
     /// The number of posters that wait for room at this observer.
     var waitingPosterCount: Int { queue.withLock { $0.waitingPosterCount } }
 
-    /// Ends the poster's wait for this observer, if the poster of the notification waits for its observers.
+    /// Ends the wait of a notification's poster for this observer; does nothing if the poster does not wait.
     @inline(__always)
     func finish(_ notification: Notification, wasDiscarded: Bool = false) {
         notification.pendingDeliveries?.end(on: redirector.runLoop, wasDiscarded: wasDiscarded)

@@ -1,15 +1,15 @@
 internal import RunLoops
 
-/// The deliveries that are under way on a loop's thread and have a waiting poster.
+/// The deliveries that are under way on a loop's thread, and for which a poster waits.
 ///
-/// If a handler ends the thread, its delivery never returns. In that case the poster's wait throws an error, which says that
-/// the loop has ended.
+/// If a handler ends the thread, the handler's delivery never returns. In that case the poster's wait throws an error, which says
+/// that the loop has ended.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RunningDeliveries {
-    /// The unfinished deliveries of the waiting posters: one element for each delivery that is under way.
+    /// One element for each delivery that is under way: the object that counts the deliveries for the waiting poster.
     ///
-    /// The outermost delivery on the thread's stack is the first.
+    /// The element of the outermost delivery on the thread's stack is the first.
     private var running: [PendingDeliveries] = []
 
     /// Returns the running deliveries of the calling thread's loop.

@@ -7,6 +7,6 @@ protocol DatedInput: AnyObject {
     /// Called when the timer's date has passed and the loop runs in one of the timer's modes.
     func dateHasCome()
 
-    /// Called when the timer has become invalid, because its loop has ended or the input has invalidated the timer.
+    /// Called when the timer has become invalid, either because the loop has ended or because this input has invalidated it.
     func loopHasEnded()
 }

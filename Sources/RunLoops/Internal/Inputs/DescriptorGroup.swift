@@ -1,7 +1,7 @@
 /// The descriptors that a ``LibrarySource`` watches for its library, and their state in the kernel's epoll set.
 ///
-/// A group makes no system calls. It returns to its caller the changes to make in the set, records the kernel's answers, and
-/// interprets the kernel's reports.
+/// A group makes no system calls. Its caller makes the changes in the set: the group returns each change, and then records the
+/// kernel's answer. The group also interprets the kernel's reports.
 ///
 /// Each descriptor has a slot. The generation of a slot counts how often the library has stopped watching the slot's descriptor.
 /// The kernel's set stores a token with each descriptor, and returns the token in each report. The token consists of the slot and
@@ -21,8 +21,7 @@ struct DescriptorGroup {
         let descriptor: CInt
         let interest: Interest
         let token: UInt64
-        /// True if this change is the second try: an addition after a failed modification, or a modification after a failed
-        /// addition.
+        /// True if this change is a second attempt: an addition after a modification has failed, or the reverse.
         let isSecond: Bool
     }
 
@@ -50,7 +49,9 @@ struct DescriptorGroup {
         /// The generation in the token that the kernel's set stores with the descriptor.
         var knownGeneration: UInt32 = 0
         var isChanged = false
-        /// The kernel's refusal to watch the descriptor for `wanted`: none, not yet reported to the library, or reported.
+        /// The state of the kernel's refusal to watch the descriptor for the events in `wanted`.
+        ///
+        /// A refusal is `untold` until the library learns of it, and then `told`.
         var refusal = Refusal.none
         /// True if the descriptor was in the previous set, and has not been added to the present set yet.
         var isRestored = false
@@ -61,7 +62,7 @@ struct DescriptorGroup {
     private var places: [CInt: Int] = [:]
     /// The slots with changes that have not yet been passed to the kernel.
     private var changed: [Int] = []
-    /// The slots with a refusal of the kernel that has not yet been reported to the library.
+    /// The slots of descriptors that the kernel has refused to watch; ``takeRefused()`` removes them.
     private var refused: [Int] = []
 
     /// The number of descriptors in the group.
@@ -72,7 +73,7 @@ struct DescriptorGroup {
     /// True if there are changes that have not yet been passed to the kernel.
     var hasChanges: Bool { !changed.isEmpty }
 
-    /// True if the kernel has refused to watch descriptors, and ``takeRefused()`` has not returned all of them yet.
+    /// True if the kernel has refused to watch descriptors that ``takeRefused()`` has not returned yet.
     var hasRefused: Bool { !refused.isEmpty }
 
     // MARK: - The library's side
@@ -159,7 +160,7 @@ struct DescriptorGroup {
 
     // MARK: - The kernel's reports
 
-    /// True if a report's token matches the group's record of the token that the kernel's set stores with the descriptor.
+    /// True if a report's token is the token that the kernel's set now stores for the slot, according to the group's record.
     ///
     /// A report with any other token is about a descriptor that was closed while a copy of it was open. Such a descriptor stays in
     /// the set, and the kernel has no call that removes it.

@@ -24,7 +24,7 @@ extension DescriptorSource {
         return readiness
     }
 
-    /// At some of the kernel's reports, checks the descriptor, and ends the program if it no longer refers to the same file.
+    /// Ends the program if the descriptor no longer refers to the same file; checks this at some of the kernel's reports only.
     ///
     /// The check is necessary because the kernel continues to report a closed descriptor while a copy of it is open. The check
     /// takes a system call, so it is made only at the first report and then at one report in 32.

@@ -49,7 +49,7 @@ extension LibrarySource {
         var pause = ExponentialBackoff.rewatching
     }
 
-    /// The inputs of the loop that the source is in; nil while the source is in no loop.
+    /// The inputs of the source's loop; nil while the source is in no loop.
     var loop: LoopMembers? { state.value.timer?.membership.loop }
 
     // MARK: - Joining and leaving

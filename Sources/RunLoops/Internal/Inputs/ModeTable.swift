@@ -1,7 +1,7 @@
 /// The modes of a loop that are common, are running, or contain an input that keeps them alive.
 ///
-/// The table drops a mode as soon as none of this is true of it. So a mode that is not in the table is not common, and contains no
-/// such input. Blocks, observers and the runs on the stack store the names of their modes themselves.
+/// The table drops a mode as soon as none of these three conditions holds. So a mode that is not in the table is not common, and
+/// contains no input that keeps it alive. Blocks, observers and the runs on the stack store the names of their modes themselves.
 ///
 /// The type is not copyable, because a copy at each access in a pass would retain three arrays.
 struct ModeTable: ~Copyable {

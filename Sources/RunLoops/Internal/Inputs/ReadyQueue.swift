@@ -28,7 +28,7 @@ final class ReadyQueue {
         lines.value.queued.prepend(signal)
     }
 
-    /// Removes and returns the next input that is in the given mode, with its signal.
+    /// Removes the next input that is in the given mode, and returns the input with its signal.
     func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
         while !lines.value.queued.isEmpty {
             let signal = lines.value.queued.removeFirst()
@@ -49,7 +49,7 @@ final class ReadyQueue {
         lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
     }
 
-    /// Puts the inputs that were set aside back into the queue.
+    /// Requeues the inputs that were set aside, before all other inputs.
     ///
     /// This is called when another mode runs, or when an input has joined a mode.
     func modeDidChange() {

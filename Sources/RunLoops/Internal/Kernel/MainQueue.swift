@@ -26,7 +26,7 @@ final class MainQueue {
     private(set) var isServing = false
     private var nextLook = Moment(nanoseconds: 0)
 
-    /// Makes a poller watch the main queue.
+    /// Begins to watch the main queue with a poller.
     ///
     /// - Returns: Nil if libdispatch offers no eventfd for the queue.
     /// - Throws: `SystemError` if the kernel refuses.

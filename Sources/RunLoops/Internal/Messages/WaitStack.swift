@@ -1,10 +1,12 @@
-/// The waits of other threads and tasks for the blocks that a loop's thread is running now, outermost block first.
+/// A stack of the blocks that a loop's thread is running, and for which other threads or tasks wait.
+///
+/// Each element stands for the wait for one block. The outermost block comes first.
 ///
 /// > Thread safety: the loop's own thread only.
 final class WaitStack {
     private var waits: [any RunningWait] = []
 
-    /// Records that a block, for which another thread or task waits, is about to run.
+    /// Records that a block is about to run, and that another thread or task waits for it.
     func push(_ wait: any RunningWait) { waits.append(wait) }
 
     /// Records that the innermost block has returned.
@@ -17,7 +19,7 @@ final class WaitStack {
     }
 }
 
-/// A wait of another thread or task for a block that a loop's thread is running.
+/// An element of a ``WaitStack``: another thread or task waits until the loop's thread has run a block.
 protocol RunningWait {
     /// Called when the loop's thread has ended before the block has returned.
     func threadHasEnded()

@@ -1,4 +1,4 @@
-/// The work that one loop puts off until the end of a pass, or until it is about to sleep.
+/// The work that one loop puts off until the end of a pass, or until the loop is about to sleep.
 ///
 /// This object owns two lists: the work for the end of each pass, and the work for the moment before a sleep.
 ///
@@ -16,16 +16,16 @@ final class DeferredWorkList {
 
     init(_ members: LoopMembers) { self.members = members }
 
-    /// True if any object does its work at the end of a pass.
+    /// True if there is work for the end of a pass, in any mode.
     var asksAtPassEnd: Bool { !lists.value.atPassEnd.isEmpty }
 
-    /// True if any object does its work before the loop sleeps.
+    /// True if there is work for the moment before a sleep, in any mode.
     var asksWhenIdle: Bool { !lists.value.whenIdle.isEmpty }
 
-    /// True if the current mode allows some of the work for the end of a pass.
+    /// True if there is work for the end of a pass that can be done in the current mode.
     var isReadyAtPassEnd: Bool { holdsWork(lists.value.atPassEnd) }
 
-    /// True if the current mode allows some of the work for the moment before a sleep.
+    /// True if there is work for the moment before a sleep that can be done in the current mode.
     var isReadyWhenIdle: Bool { holdsWork(lists.value.whenIdle) }
 
     @inline(__always)
@@ -37,9 +37,9 @@ final class DeferredWorkList {
         return works.contains { $0.holdsWork(for: mode, isCommon: members.modeIsCommon) }
     }
 
-    /// Returns true if a mode allows some of the work for the end of a pass.
+    /// Returns true if there is work for the end of a pass that can be done in a mode.
     ///
-    /// Such work keeps the mode alive, so that the loop can run in it.
+    /// Such work keeps the mode alive, so that the loop can run in the mode.
     func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
         lists.value.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }

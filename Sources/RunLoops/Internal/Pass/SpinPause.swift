@@ -7,9 +7,9 @@
 /// A pause is a hundred times as long as the preemption. So a loop that is preempted again and again loses about a hundredth of its
 /// time by spinning, however long the kernel runs other threads.
 struct SpinPause {
-    /// The longest time between two readings of the clock, in nanoseconds, for which the loop does not count as preempted.
+    /// The longest gap between two readings of the clock, in nanoseconds; after a longer gap, the loop counts as preempted.
     ///
-    /// This is about a hundred times the usual time between two readings, and a fraction of the time for which the kernel gives a
+    /// This is about a hundred times the usual time between two readings. It is a fraction of the time for which the kernel gives a
     /// processor to another thread.
     static let longestGap: Int64 = 200_000
     /// The maximum pause, in nanoseconds.

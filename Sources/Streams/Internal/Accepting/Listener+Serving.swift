@@ -91,9 +91,9 @@ extension Listener: StreamMember {
 
     /// Accepts and closes waiting connections one by one, so that their peers see the end of the stream.
     ///
-    /// The listener calls this when the process is out of descriptors. The method first closes a descriptor that the listener holds
-    /// in reserve. Each waiting connection can then be accepted with the freed descriptor number, which is free again when that
-    /// connection is closed.
+    /// The listener calls this when the process is out of descriptors. The method first closes the descriptor that the listener
+    /// holds in reserve, which frees one descriptor number. Each waiting connection is accepted with this number and closed at
+    /// once, so that the number is free for the next connection.
     private func refuseWaiting(_ descriptor: CInt) {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)
