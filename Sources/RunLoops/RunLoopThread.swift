@@ -1,6 +1,6 @@
 /// A thread that runs its loop.
 ///
-/// The loop is running when the initializer returns, and runs, with or without inputs, until ``stop()``.
+/// The loop is already running when the initializer returns. It runs until ``stop()``, even if it has no inputs.
 ///
 /// ```swift
 /// let worker = try RunLoopThread(name: "worker")
@@ -45,7 +45,7 @@ public final class RunLoopThread: Sendable {
 
     /// Starts a thread that serves the whole process, for example its connections to other processes.
     ///
-    /// If the starting thread is part of a simulation, this thread is not: the simulation neither schedules nor ends it.
+    /// If the calling thread is part of a simulation, the new thread is not: the simulation neither schedules nor ends it.
     package convenience init(servingProcess name: String) throws(SystemError) {
         try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
     }
@@ -61,7 +61,7 @@ public final class RunLoopThread: Sendable {
         ended = start.ended
     }
 
-    /// Starts a thread that calls a block with its loop, and that no thread can join.
+    /// Starts a thread that calls a block, and that cannot be joined.
     ///
     /// The thread ends when the block returns. The loop runs only if the block runs it.
     ///
@@ -70,7 +70,7 @@ public final class RunLoopThread: Sendable {
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
     ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
-    ///   - block: Called on the thread with its loop.
+    ///   - block: Called on the new thread with the thread's loop.
     /// - Throws: ``SystemError`` for the same reasons as ``init(name:stackSize:processors:priority:)``.
     ///
     /// > Thread safety: any thread.
@@ -91,11 +91,11 @@ public final class RunLoopThread: Sendable {
 
     /// Waits until the thread has ended its loop.
     ///
-    /// When the call returns true, the loop's descriptors are closed, whatever has ended the thread.
+    /// When the call returns true, the loop's descriptors are closed, no matter why the thread has ended.
     ///
-    /// If the other thread waits for this thread, directly or through other threads, the join would last for ever. In that case
-    /// another wait of the circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or
-    /// ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
+    /// If the thread waits for the calling thread, directly or through other threads, the waits form a circle, and the join would
+    /// last for ever. In that case one of the other waits is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)``
+    /// or ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the wait ends; nil for never.

@@ -11,7 +11,7 @@ extension TransferSet {
     ///
     /// - Parameters:
     ///   - transfer: The transfer. If it has ended already, nothing happens.
-    ///   - error: The reason that the answer is not complete; nil if it is.
+    ///   - error: The reason that the answer is not complete; nil for a complete answer.
     func finish(_ transfer: HTTPTransfer, _ error: HTTPClientError?) {
         if transfer.contents.state.hasEnded { return }
         releaseHandle(transfer)
