@@ -46,7 +46,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     /// The reason that the notifications are missing.
     public let reason: Reason
 
-    /// True if at least one notification that the observer wanted is missing; false if that is possible, but not known.
+    /// True if at least one notification that the observer wanted is certainly missing; false if this is only possible.
     public let isCertain: Bool
 
     /// Makes a gap, for tests of a handler.

@@ -29,7 +29,7 @@ public final class RunLoopThread: Sendable {
     /// Starts a thread, and waits until its loop runs.
     ///
     /// - Parameters:
-    ///   - name: The name of the thread and of its loop. The system keeps the first 15 bytes, whole characters only.
+    ///   - name: The name of the thread and of its loop. The system keeps only the whole characters in the first 15 bytes.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
     ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
@@ -66,7 +66,7 @@ public final class RunLoopThread: Sendable {
     /// The thread ends when the block returns. The loop runs only if the block runs it.
     ///
     /// - Parameters:
-    ///   - name: The name of the thread and of its loop. The system keeps the first 15 bytes, whole characters only.
+    ///   - name: The name of the thread and of its loop. The system keeps only the whole characters in the first 15 bytes.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
     ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
@@ -83,8 +83,8 @@ public final class RunLoopThread: Sendable {
 
     /// Ends the loop's runs, and then the thread.
     ///
-    /// The loop finishes its current pass; runs inside handlers end, too. Waiting blocks are destroyed without having run; messages
-    /// stay in their ports. A second call does nothing.
+    /// The loop finishes its current pass. If handlers run the loop, these inner runs end, too. Blocks that still wait are destroyed
+    /// without having run. Messages stay in their ports. A second call does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() { runLoop.handle.request(.end) }

@@ -52,7 +52,7 @@ extension TransferSet {
         }
     }
 
-    /// Watches the descriptor that a request body is read from, until it has more bytes.
+    /// Watches the descriptor of a request body until there are more bytes to read from it.
     func await(_ descriptor: CInt, for transfer: HTTPTransfer) {
         contents.waitingUploads[descriptor] = transfer
         contents.source?.setInterest(.read, of: descriptor)

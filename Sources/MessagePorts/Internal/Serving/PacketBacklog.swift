@@ -21,7 +21,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// The total number of packets, bytes and descriptors, either of all kept replies or of all kept messages.
+    /// The totals of all kept replies, or of all kept messages: packets, bytes and descriptors.
     private struct Share: Sendable {
         var count = 0
         var size = 0

@@ -35,7 +35,7 @@ struct Mailbox: ~Copyable, Sendable {
         ///
         /// The receiver is awake, or another sender has signalled it.
         case queued
-        /// The nodes are queued, and the mailbox was armed until then.
+        /// The nodes are queued in a mailbox that was armed before the push.
         ///
         /// The caller must signal the receiver. The associated value is the node that the mailbox was armed with, which the caller
         /// now owns; it is nil if the mailbox was armed without a node.
