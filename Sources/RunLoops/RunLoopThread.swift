@@ -83,8 +83,8 @@ public final class RunLoopThread: Sendable {
 
     /// Ends the loop's runs, and then the thread.
     ///
-    /// The loop finishes its current pass. If handlers run the loop, these inner runs end, too. Blocks that still wait are destroyed
-    /// without having run. Messages stay in their ports. A second call does nothing.
+    /// The loop finishes its current pass. If handlers run the loop, these inner runs end, too. Blocks that still wait are
+    /// destroyed without having run. Messages stay in their ports. A second call does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() { runLoop.handle.request(.end) }

@@ -74,7 +74,8 @@ extension PacketSocket {
     /// Receives one packet, without blocking unless `waits` is true.
     ///
     /// The kernel returns the same result for an empty packet and for a closed connection. So this function checks whether the
-    /// other end is closed. An empty packet counts as a packet while the other end is open, and as `Received.end` once it is closed.
+    /// other end is closed. An empty packet counts as a packet while the other end is open, and as `Received.end` once that end is
+    /// closed.
     ///
     /// - Parameters:
     ///   - buffer: The memory for the packet's bytes, of at least one byte.
