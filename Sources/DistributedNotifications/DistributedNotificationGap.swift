@@ -1,7 +1,7 @@
 /// Notifications of one poster that an observer has missed for good.
 ///
-/// A gap is an event of its own, which the observer gets in order with its notifications. For its poster, name and sender, the
-/// gap comes after all notifications with lower numbers, and before all notifications with higher numbers.
+/// A gap is an event of its own, which the observer gets in order with its notifications. Compared with notifications of the same
+/// poster, name and sender, the gap comes after all those with lower numbers, and before all those with higher numbers.
 ///
 /// > Thread safety: a value.
 public struct DistributedNotificationGap: Hashable, Sendable {
@@ -46,7 +46,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     /// The reason that the notifications are missing.
     public let reason: Reason
 
-    /// True if at least one notification that the observer wanted is missing; false if that is possible, but not known.
+    /// True if at least one notification that the observer wanted is certainly missing; false if this is only possible.
     public let isCertain: Bool
 
     /// Makes a gap, for tests of a handler.

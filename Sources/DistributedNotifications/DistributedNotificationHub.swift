@@ -45,8 +45,8 @@ public final class DistributedNotificationHub: Sendable {
 
     /// False once the hub has ended.
     ///
-    /// The hub ends by itself if it loses its name because the directory of the names was removed. After that,
-    /// another hub can take the name, and each of the two hubs would have only some of the observers.
+    /// The hub ends by itself if it loses its name because the directory of the names was removed. Another hub can then take the
+    /// name. If this hub did not end, each of the two hubs would have only some of the observers.
     public var isValid: Bool { !thread.isEnded }
 
     /// Ends the hub.

@@ -5,8 +5,8 @@ internal import Glibc
 /// The descriptor is closed at once when its owner is destroyed. Make an owned descriptor from a descriptor that you have opened,
 /// or with ``memory(name:size:)``, ``pipe()`` or ``eventDescriptor(count:)``.
 ///
-/// Descriptors that another process has sent through a port have this type, too. A separate thread closes such a descriptor and its
-/// duplicates soon after their owner is destroyed, because the sender can make the call of `close` take long.
+/// Descriptors that another process has sent through a port have this type, too. The sender can make `close` take long for such a
+/// descriptor and for its duplicates. So a separate thread closes each of them soon after its owner is destroyed.
 ///
 /// > Thread safety: a value with one owner, which may pass the value to any thread.
 public struct OwnedDescriptor: ~Copyable, Sendable {

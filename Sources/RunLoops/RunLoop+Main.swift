@@ -17,8 +17,8 @@ extension RunLoop {
     /// }
     /// ```
     ///
-    /// A synchronous main runs ``main`` itself and does not need this call. In a synchronous main, the call does nothing. A second
-    /// call does nothing.
+    /// A synchronous main does not need this call, because it runs the main loop itself. In a synchronous main, the call does
+    /// nothing. A second call does nothing.
     ///
     /// - Throws: ``SystemError`` if this Swift runtime does not support the call (`ENOTSUP`), or if other code has taken the main
     ///   thread (`EBUSY`). The main thread is unchanged then.
@@ -49,6 +49,8 @@ extension RunLoop {
     // MARK: - The main thread
 
     /// Makes the main loop the current loop of the main thread, or ends the loop if the main thread was given away.
+    ///
+    /// A main thread that was given away serves no loop; see ``adoptMain()``.
     ///
     /// The first thread that asks for the main loop calls this once. If that thread is not the main thread, the main thread
     /// installs the loop later, when it asks for its current loop.

@@ -3,8 +3,9 @@ internal import CThreads
 extension RunLoopThread {
     /// The scheduling of a thread among the threads that compete for a processor.
     ///
-    /// A thread needs a privilege for a nice value below that of the thread that starts it, and for the two real-time kinds,
-    /// ``roundRobin(_:)`` and ``firstInFirstOut(_:)``. <doc:Priorities> describes threads of different priority.
+    /// The two real-time kinds, ``roundRobin(_:)`` and ``firstInFirstOut(_:)``, need a privilege. A nice value needs a privilege if
+    /// it is lower than the nice value of the thread that starts the new thread. <doc:Priorities> describes threads of different
+    /// priority.
     ///
     /// > Thread safety: a value.
     public enum Priority: Hashable, Sendable {

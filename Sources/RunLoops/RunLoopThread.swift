@@ -1,6 +1,6 @@
 /// A thread that runs its loop.
 ///
-/// The loop is running when the initializer returns, and runs, with or without inputs, until ``stop()``.
+/// The loop is already running when the initializer returns. It runs until ``stop()``, even if it has no inputs.
 ///
 /// ```swift
 /// let worker = try RunLoopThread(name: "worker")
@@ -29,7 +29,7 @@ public final class RunLoopThread: Sendable {
     /// Starts a thread, and waits until its loop runs.
     ///
     /// - Parameters:
-    ///   - name: The name of the thread and of its loop. The system keeps the first 15 bytes, whole characters only.
+    ///   - name: The name of the thread and of its loop. The system keeps only the whole characters in the first 15 bytes.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
     ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
@@ -45,7 +45,7 @@ public final class RunLoopThread: Sendable {
 
     /// Starts a thread that serves the whole process, for example its connections to other processes.
     ///
-    /// If the starting thread is part of a simulation, this thread is not: the simulation neither schedules nor ends it.
+    /// If the calling thread is part of a simulation, the new thread is not: the simulation neither schedules nor ends it.
     package convenience init(servingProcess name: String) throws(SystemError) {
         try self.init(name, nil, nil, nil, servesProcess: true, body: nil)
     }
@@ -61,16 +61,16 @@ public final class RunLoopThread: Sendable {
         ended = start.ended
     }
 
-    /// Starts a thread that calls a block with its loop, and that no thread can join.
+    /// Starts a thread that calls a block, and that cannot be joined.
     ///
     /// The thread ends when the block returns. The loop runs only if the block runs it.
     ///
     /// - Parameters:
-    ///   - name: The name of the thread and of its loop. The system keeps the first 15 bytes, whole characters only.
+    ///   - name: The name of the thread and of its loop. The system keeps only the whole characters in the first 15 bytes.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
     ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
-    ///   - block: Called on the thread with its loop.
+    ///   - block: Called on the new thread with the thread's loop.
     /// - Throws: ``SystemError`` for the same reasons as ``init(name:stackSize:processors:priority:)``.
     ///
     /// > Thread safety: any thread.
@@ -83,19 +83,19 @@ public final class RunLoopThread: Sendable {
 
     /// Ends the loop's runs, and then the thread.
     ///
-    /// The loop finishes its current pass; runs inside handlers end, too. Waiting blocks are destroyed without having run; messages
-    /// stay in their ports. A second call does nothing.
+    /// The loop finishes its current pass. If handlers run the loop, these inner runs end, too. Blocks that still wait are
+    /// destroyed without having run. Messages stay in their ports. A second call does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() { runLoop.handle.request(.end) }
 
     /// Waits until the thread has ended its loop.
     ///
-    /// When the call returns true, the loop's descriptors are closed, whatever has ended the thread.
+    /// When the call returns true, the loop's descriptors are closed, no matter why the thread has ended.
     ///
-    /// If the other thread waits for this thread, directly or through other threads, the join would last for ever. In that case
-    /// another wait of the circle is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)`` or
-    /// ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
+    /// If the thread waits for the calling thread, directly or through other threads, the waits form a circle, and the join would
+    /// last for ever. In that case one of the other waits is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)``
+    /// or ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the wait ends; nil for never.

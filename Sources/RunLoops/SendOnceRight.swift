@@ -2,7 +2,7 @@
 ///
 /// Sending consumes the right. It never waits, not even if the port is full, because room for the message was reserved when the
 /// right was made. If the right is destroyed unused, it sends the message that it was made with. So the receiver gets exactly one
-/// message from each right. The receiver's ordinary handler gets that message, after all messages that were sent before.
+/// message from each right. The message is passed to the receiver's ordinary handler, after all messages that were sent earlier.
 ///
 /// ```swift
 /// let answers = Port<Answer>()

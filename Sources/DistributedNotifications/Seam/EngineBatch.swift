@@ -3,15 +3,15 @@ package struct EngineBatch: Hashable, Sendable {
     /// An event of a batch.
     package enum Item: Hashable, Sendable {
         case post(Delivered)
-        /// A notice that the engine will not deliver a topic's posts with numbers up to the horizon's number.
+        /// A notice that the engine will not deliver the posts of a topic up to the horizon's number.
         ///
         /// `only` is the number of the one subscription that the notice is for. If it is nil, the notice is for every subscription
         /// whose last ``Baseline`` on this connection was delivered.
         case horizon(Horizon, only: UInt64? = nil)
-        /// The newest post numbers at the moment when a subscription begins or, on a later connection, continues.
+        /// The numbers of the newest posts when a subscription begins, or when it continues on a later connection.
         ///
-        /// If the subscription began on an earlier connection, it compares these numbers with the posts that it has received. A
-        /// higher number means that posts are missing.
+        /// A subscription that continues compares these numbers with the posts that it has received. A higher number means that
+        /// posts are missing.
         case baseline(Baseline)
         /// A poster that the engine knows, and that has not ended as far as the engine knows.
         case present(PosterID)
@@ -51,7 +51,7 @@ package struct EngineBatch: Hashable, Sendable {
 
 /// The numbers up to which posters have posted in the topics of one subscription.
 ///
-/// The last baseline of a subscription follows the earlier posts that the subscription asked for.
+/// If the subscription asked for earlier posts, the engine delivers those posts before the subscription's last baseline.
 package struct Baseline: Hashable, Sendable {
     /// A number up to which a poster has posted.
     package struct Mark: Hashable, Sendable {
@@ -85,7 +85,7 @@ package struct Baseline: Hashable, Sendable {
     ///
     /// For example, a baseline that is too long for one message is sent as several baselines.
     package let isLast: Bool
-    /// True if the store has forgotten ended posters whose posts the subscription may have missed.
+    /// True if the subscription may have missed posts of posters that have ended and that the store has forgotten.
     package let hasForgotten: Bool
 
     package init(

@@ -27,7 +27,8 @@ extension NotificationQueue {
     /// - Parameters:
     ///   - notification: The notification.
     ///   - postingStyle: The time at which the notification is posted.
-    ///   - coalesceMask: The properties that two notifications must share to match. Of those that match, the first is posted.
+    ///   - coalesceMask: The properties that two notifications must share to match. Of several notifications that match, the first
+    ///     is posted. With `PostingStyle.now`, the matching ones in the queue are removed instead, and this one is posted.
     ///   - modes: The modes in which the notification may be posted, at least one; nil for the default mode.
     ///
     /// > Thread safety: any thread.

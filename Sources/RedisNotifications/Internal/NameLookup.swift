@@ -9,7 +9,7 @@ enum NameLookup {
     /// - Parameters:
     ///   - host: The name or the numeric address of the host.
     ///   - loop: The loop on which the answer is called.
-    ///   - answer: Called once, with the numeric address or with the reason for which none was found.
+    ///   - answer: Called once, with the numeric address, or with the error if none was found.
     static func start(
         _ host: String, on loop: RunLoop,
         _ answer: @escaping @Sendable (Result<String, DistributedNotificationError>) -> Void

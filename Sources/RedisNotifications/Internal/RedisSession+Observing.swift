@@ -115,9 +115,9 @@ extension RedisSession {
 
     /// Asks the server to wait for the next entries, unless the server already waits for them.
     ///
-    /// This writes two commands together, so the server runs one directly after the other. The first command, a script, shows
-    /// whether entries after the cursor were removed before they were read. The second command, the read, would return the
-    /// remaining entries without an error.
+    /// This writes two commands together, so the server runs one directly after the other. The first command is a script that shows
+    /// whether entries after the cursor were removed before they were read. The second command is the read. It alone is not enough,
+    /// because it returns the remaining entries without an error.
     private func readLive() {
         guard !isReading, hasCursor, credits > 0, !wanted.isEmpty else { return }
         isReading = true

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A point at which the order of threads matters: just before an atomic operation, or around a system call.
 ///
-/// In a debug build, a test can set a hook that is called at each point, and delays threads there. This produces orders of events
-/// that an undisturbed machine produces once in a million times. A release build contains no race points.
+/// In a debug build, a test can set a hook. The hook is called at each point, and delays threads there. This produces orders of
+/// events that an undisturbed machine produces once in a million times. A release build contains no race points.
 enum RacePoint: UInt8, CaseIterable {
     // Mailbox.
     case mailLooks, pushLooks, pushExchanges, takeLooks, takeExchanges, armLooks, armExchanges

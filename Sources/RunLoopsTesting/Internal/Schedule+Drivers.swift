@@ -13,7 +13,7 @@ extension Schedule {
 
     /// Makes the driver of a thread that is about to start.
     ///
-    /// The starting thread calls this while it has the turn.
+    /// The thread that starts the new thread calls this during its own turn.
     private func makeDriver(of name: String) -> ThreadDriver {
         let thread = SimulatedThread(name: name)
         add(thread)

@@ -49,7 +49,9 @@ extension HubServer {
         awayOrder.removeAll { $0 == poster }
     }
 
-    /// Treats the poster that has been away longest as ended, if more than `mostAway` posters are away.
+    /// Gives up the poster that has been away longest, if more than `mostAway` posters are away.
+    ///
+    /// The hub then counts this poster as ended.
     private func giveUpOldest() {
         guard awayOrder.count > HubServer.mostAway, let poster = awayOrder.first else { return }
         forget(poster)

@@ -1,11 +1,13 @@
 /// The posters that a center knows.
 ///
-/// This value also contains the known posters that the engine has not reported since the last connection began. It is a pure value.
+/// Some of them are in doubt: the engine has not reported them since the last connection began. This is a pure value.
 struct KnownPosters: Hashable, Sendable {
     private(set) var known: Set<PosterID> = []
-    /// The known posters that the engine has not reported on this connection.
+    /// The known posters that the engine has not reported since the last connection began.
     private(set) var inDoubt: Set<PosterID> = []
-    /// The poster that was reported last, if it is known; a cache, because one poster often posts several times in a row.
+    /// A cache of the poster that the engine reported last, because one poster often posts several times in a row.
+    ///
+    /// It is nil before the first report, and again when any poster has ended or was forgotten.
     private var latest: PosterID?
 
     /// Notes that a connection begins.

@@ -20,7 +20,7 @@ struct PosterLog: Hashable, Sendable {
         var last: UInt64 = 0
         /// The number of the newest post that is no longer kept.
         var gone: UInt64 = 0
-        /// The number of the newest post that an engine has accepted, among the posts that are no longer kept.
+        /// The number of the newest post that an engine has accepted and that is no longer kept.
         var base: UInt64 = 0
         /// The times of the posts with the numbers `gone` and `base`.
         var goneTime: Int64 = 0
@@ -33,7 +33,7 @@ struct PosterLog: Hashable, Sendable {
         case taken(UInt64, dropped: [UInt64])
         /// The log has no room for the post.
         case full
-        /// The post would be of a new topic, and the log has the maximum number of topics already.
+        /// The topic of the post is new, but the log already has the maximum number of topics.
         case tooManyTopics
     }
 
@@ -42,11 +42,11 @@ struct PosterLog: Hashable, Sendable {
     private(set) var lastNumber: UInt64 = 0
     /// The number up to which an engine has accepted posts.
     private(set) var accepted: UInt64 = 0
-    /// The number up to which posts are settled, or were dropped.
+    /// The number up to which each post is settled or was dropped.
     private(set) var settled: UInt64 = 0
     /// The posts that are kept, in the order of their numbers.
     private(set) var retained = Deque<Post>()
-    /// For each kept post, its time by ``MachineClock``.
+    /// The times of the kept posts by ``MachineClock``, in the order of ``retained``.
     private var times = Deque<Int64>()
     /// The number of the last post that does not count towards the log's limits.
     ///
@@ -57,7 +57,7 @@ struct PosterLog: Hashable, Sendable {
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
     private var sharesClock = false
-    /// The number up to which no post still has to be handed over on this connection.
+    /// The number up to which all posts are dealt with on this connection; later posts must still be handed over.
     ///
     /// Each post up to this number was handed over on this connection, or was no longer kept when the connection began, or was
     /// dropped and is replaced by a horizon.
@@ -184,7 +184,7 @@ struct PosterLog: Hashable, Sendable {
     /// Notes that the engine is connected, so that all kept posts are handed over again.
     ///
     /// - Parameter sharesClock: True if the observers read the same clock as this poster.
-    /// - Returns: The opening horizons, which stand for the posts that are no longer kept.
+    /// - Returns: An announcement of the horizons that stand for the posts that are no longer kept.
     mutating func connect(sharesClock: Bool) -> Announcement {
         isConnected = true
         self.sharesClock = sharesClock
@@ -210,7 +210,7 @@ struct PosterLog: Hashable, Sendable {
             horizons: horizons.sorted { $0.number < $1.number }, number: sent, isOpening: true)
     }
 
-    /// Returns the given time for use in a horizon; the maximum if it is nil, or if the centers share no clock.
+    /// Returns the time for a horizon: the given time, or the maximum if the given time is nil or the centers share no clock.
     private func time(_ time: Int64?) -> Int64 { sharesClock ? time ?? .max : .max }
 
     /// Notes that the connection has ended.
@@ -245,7 +245,7 @@ struct PosterLog: Hashable, Sendable {
         return hasRoom
     }
 
-    /// True if the engine has not accepted all posts that were handed over on this connection.
+    /// True if the engine has yet to accept some of the posts that were handed over on this connection.
     var isOwed: Bool { isConnected && accepted < sent }
 }
 

@@ -11,7 +11,7 @@ extension TransferSet {
     ///
     /// - Parameters:
     ///   - transfer: The transfer. If it has ended already, nothing happens.
-    ///   - error: The reason that the answer is not complete; nil if it is.
+    ///   - error: The reason that the answer is not complete; nil for a complete answer.
     func finish(_ transfer: HTTPTransfer, _ error: HTTPClientError?) {
         if transfer.contents.state.hasEnded { return }
         releaseHandle(transfer)
@@ -52,7 +52,7 @@ extension TransferSet {
         }
     }
 
-    /// Watches the descriptor that a request body is read from, until it has more bytes.
+    /// Watches the descriptor of a request body until there are more bytes to read from it.
     func await(_ descriptor: CInt, for transfer: HTTPTransfer) {
         contents.waitingUploads[descriptor] = transfer
         contents.source?.setInterest(.read, of: descriptor)

@@ -41,12 +41,12 @@ struct Frame: Hashable, Sendable {
     var kind: Kind
     /// The ID that the program gives a message, request or reply.
     ///
-    /// In a refusal, this is the reason. In a hello or a welcome, it is the limit of descriptors. Otherwise it is 0.
+    /// In a refusal, `id` is the reason. In a hello or a welcome, it is the limit of descriptors. Otherwise it is 0.
     var id: UInt32 = 0
     /// The number of the request that the packet makes or answers.
     ///
-    /// A notice that there will be no reply also answers a request. In a hello or a welcome, this is the limit on the length of a
-    /// body. In other kinds of packet, it is 0.
+    /// A notice that there will be no reply also answers a request. In a hello or a welcome, `number` is the limit on the length of
+    /// a body. In other kinds of packet, it is 0.
     var number: UInt64 = 0
     var bodyLength: Int = 0
     var descriptorCount: Int = 0

@@ -73,15 +73,16 @@ extension PacketSocket {
 
     /// Receives one packet, without blocking unless `waits` is true.
     ///
-    /// The kernel reports an empty packet in the same way as the end. So an empty packet counts as a packet while the other end is
-    /// open, and as the end once the other end is closed.
+    /// The kernel returns the same result for an empty packet and for a closed connection. So this function checks whether the
+    /// other end is closed. An empty packet counts as a packet while the other end is open, and as `Received.end` once that end is
+    /// closed.
     ///
     /// - Parameters:
     ///   - buffer: The memory for the packet's bytes, of at least one byte.
     ///   - allowance: The number of descriptors that the packet may carry.
     ///   - waits: True if the call blocks until there is a packet or no more packets will arrive, for example after ``shutDown()``.
-    ///     Only the socket of the end that made the connection can block: other sockets are non-blocking.
-    /// - Returns: The result. If the quota of the other end is known, it counts the descriptors.
+    ///     Only the socket that made the connection can block: other sockets are non-blocking.
+    /// - Returns: The result. If the quota of the other end is known, the descriptors are counted in that quota.
     borrowing func receive(
         into buffer: UnsafeMutableRawBufferPointer, _ allowance: DescriptorQuota.Allowance = .any,
         waits: Bool = false

@@ -35,7 +35,7 @@ final class RemotePortInput: InputServer {
 
     /// Removes the handlers for a mode.
     ///
-    /// - Returns: The handlers. The caller finishes its own change before it releases them.
+    /// - Returns: The removed handlers. The caller makes its own state consistent before it releases them; see `ModeHandlers`.
     func removeHandlers(for mode: RunLoop.Mode) -> [MessagePortInput.Handler] {
         handlers.value.remove(for: mode, whereCommon: input.commonModes)
     }

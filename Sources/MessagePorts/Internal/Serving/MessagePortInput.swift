@@ -27,7 +27,8 @@ final class MessagePortInput: InputServer {
 
     /// A handler for messages, and the mode in which it is called.
     ///
-    /// This is a type of its own, because Swift would wrap a function in a tuple or an optional again at each read.
+    /// This is a type of its own for the sake of speed. If a function is stored directly in a tuple or an optional, Swift wraps it
+    /// in one more closure each time that it is read.
     struct Handler: ModeHandler {
         let mode: RunLoop.Mode
         let deliver: (consuming MessagePort.Message) -> Void
@@ -57,7 +58,7 @@ final class MessagePortInput: InputServer {
 
     /// Removes the handlers for a mode.
     ///
-    /// - Returns: The handlers. The caller finishes its own change before it releases them.
+    /// - Returns: The removed handlers. The caller makes its own state consistent before it releases them; see `ModeHandlers`.
     func removeHandlers(for mode: RunLoop.Mode) -> [Handler] {
         handlers.value.remove(for: mode, whereCommon: input.commonModes)
     }
@@ -66,8 +67,8 @@ final class MessagePortInput: InputServer {
 
     /// True while the port is in this loop.
     ///
-    /// Only then is this thread allowed to access the values that the port's claim guards. Check this again after each call of user
-    /// code, because that code may have added the port to another loop.
+    /// While this is false, this thread must not access the values that the port's claim guards. Check this again after each call
+    /// of user code, because that code can have added the port to another loop.
     var isInLoop: Bool { input.isInLoop }
 
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {

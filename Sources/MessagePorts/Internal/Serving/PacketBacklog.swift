@@ -21,7 +21,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// The total number of packets, bytes and descriptors, either of all kept replies or of all kept messages.
+    /// The totals of all kept replies, or of all kept messages: packets, bytes and descriptors.
     private struct Share: Sendable {
         var count = 0
         var size = 0
@@ -94,7 +94,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// Returns true if a message was refused and at most half of each limit for messages is in use.
+    /// Returns true if a message was refused, and the kept messages now take at most half of each of their limits.
     ///
     /// After the function has returned true, it returns false until another message is refused.
     mutating func takeRoomNotice() -> Bool {
@@ -154,7 +154,7 @@ final class BackloggedPacket: Sendable {
         DescriptorCloser.close(descriptors, for: DescriptorQuota(of: nil), wereCounted: false)
     }
 
-    /// The number of bytes that the packet takes of the limits: its length and the ``overhead``.
+    /// The number of bytes that the packet counts against the limits: its length and the ``overhead``.
     var size: Int { BackloggedPacket.size(of: bytes.count, descriptors.count) }
 
     static func size(of byteCount: Int, _ descriptorCount: Int) -> Int {

@@ -1,4 +1,4 @@
-/// The rule that decides which notifications match each other, if only the properties that the mask selects are compared.
+/// The rule for matching two notifications under a mask: the properties that the mask selects must be equal.
 extension NotificationQueue.NotificationCoalescing {
     /// The index of the mask: 0 if it compares only names, 1 if only senders, 2 if both; nil for an empty mask.
     var index: Int? { rawValue & 3 == 0 ? nil : Int(rawValue & 3) - 1 }

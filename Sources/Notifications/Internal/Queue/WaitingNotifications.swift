@@ -144,7 +144,7 @@ struct WaitingNotifications {
     /// Replaces a waiting notification with a notification that has the same name and sender.
     ///
     /// - Returns: The notification that was replaced. The caller must release it as its last step, because it can hold objects of
-    ///   the user whose destruction uses the queue.
+    ///   the user, and their `deinit` can use this queue.
     mutating func replace(_ ticket: Ticket, with notification: Notification) -> Notification? {
         let old = self[ticket.slot].notification
         self[ticket.slot].notification = notification

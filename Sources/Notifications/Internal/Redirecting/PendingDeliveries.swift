@@ -12,7 +12,7 @@ final class PendingDeliveries: Sendable {
         var open: [WaitTarget: Int] = [:]
         /// True once all observers on the posting thread have been called.
         var isPosted = false
-        /// The loop of the posting thread, if a delivery was sent to that loop to be made later.
+        /// The loop of the posting thread; nil if no delivery was sent to that loop.
         var postersLoop: WaitTarget?
         /// True if a delivery was discarded because its loop has ended.
         var wasDiscarded = false
@@ -37,7 +37,9 @@ final class PendingDeliveries: Sendable {
         }
     }
 
-    /// Counts a delivery to a loop as ended, or as discarded because the loop has ended.
+    /// Counts a delivery to a loop as ended.
+    ///
+    /// `wasDiscarded` is true if the delivery was discarded because the loop has ended.
     func end(on loop: RunLoop, wasDiscarded: Bool = false) {
         let isOver = contents.withLock { contents in
             let count = contents.open[loop.waitTarget] ?? 0

@@ -6,9 +6,8 @@ package protocol ModeHandler {
 
 /// The handlers of an input, which can have a different handler in each mode.
 ///
-/// A value of this type is for use by one thread. A handler can hold objects of the user, and their destruction can call into the
-/// input again. So a removed handler is returned to the caller, which must make its own state consistent before it releases the
-/// handler.
+/// A value of this type is for use by one thread. A handler can hold objects of the user, whose `deinit` can call into the input
+/// again. So a removed handler is returned to the caller, which must make its own state consistent before it releases the handler.
 ///
 /// The type is not copyable. Otherwise a copy could be made for each message, and each copy would retain the lists.
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {

@@ -1,7 +1,9 @@
 internal import CThreads
 internal import Glibc
 
-/// The number of a signal, with the signal's name and, if the package allows no source for the signal, the reason.
+/// The number of a signal.
+///
+/// The number provides the signal's name. If the signal can have no ``SignalSource``, the number also provides the reason.
 struct SignalNumber: CustomStringConvertible {
     let number: CInt
 

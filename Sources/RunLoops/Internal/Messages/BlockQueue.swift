@@ -98,7 +98,7 @@ struct BlockQueue {
         return false
     }
 
-    /// Puts everything that was set aside back at the front of the queue.
+    /// Moves everything that was set aside to the front of the queue.
     ///
     /// The loop calls this, for example, when its mode or the set of common modes has changed.
     mutating func modeDidChange() {

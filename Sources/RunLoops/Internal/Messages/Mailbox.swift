@@ -35,9 +35,10 @@ struct Mailbox: ~Copyable, Sendable {
         ///
         /// The receiver is awake, or another sender has signalled it.
         case queued
-        /// The nodes are queued; the mailbox was armed with this node.
+        /// The nodes are queued in a mailbox that was armed before the push.
         ///
-        /// The caller now owns that node, and must signal the receiver.
+        /// The caller must signal the receiver. The associated value is the node that the mailbox was armed with, which the caller
+        /// now owns; it is nil if the mailbox was armed without a node.
         case queuedToArmed(signal: Node?)
         /// The push is refused because the mailbox is closed.
         ///
@@ -140,7 +141,7 @@ struct Mailbox: ~Copyable, Sendable {
     ///
     /// Until a sender has signalled, the receiver does not check the mailbox again.
     ///
-    /// - Parameter signal: The node that is passed to the sender that must signal. That sender then owns the node.
+    /// - Parameter signal: The node that the next sender gets and then owns; nil for none.
     /// - Returns: False if a node is already queued or the mailbox is closed; the call then changes nothing.
     func arm(with signal: Node? = nil) -> Bool {
         racePoint(.armLooks)
@@ -221,7 +222,7 @@ extension Mailbox {
             count = 1
         }
 
-        /// Creates a chain of one node that the mailbox does not count, so that it takes no room.
+        /// Creates a chain of one node that takes no room in the mailbox.
         init(uncounted node: Node) {
             newest = node
             oldest = node

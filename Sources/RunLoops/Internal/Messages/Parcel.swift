@@ -1,8 +1,8 @@
 /// The head of a parcel.
 ///
 /// A parcel is a value that is sent to a loop, together with a function that handles the value. The head contains the function. The
-/// head and the value behind it are stored in one wide node. So the value needs no memory of its own, and sending it changes no
-/// reference count, which the sender and the loop's thread would otherwise both write for each parcel.
+/// head and the value behind it are stored in one wide node. So the value needs no memory of its own. Sending it changes no
+/// reference count; if there were such a count, the sender and the loop's thread would both write it for each parcel.
 ///
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline

@@ -1,10 +1,10 @@
 /// The handlers that block their loops, found by inspecting all loops at intervals.
 ///
-/// If two inspections find the same call, the call has lasted at least the time between them. An inspection can be late. Of the
-/// time since the previous inspection, at most two intervals are counted: a longer delay means that the machine was asleep, or that
-/// the whole process, with the handler, was halted.
+/// If two inspections find the same call, the call has lasted at least the time between them. An inspection can be late. Each
+/// inspection counts the time since the previous one, but at most two intervals: a longer delay means that the machine was asleep,
+/// or that the whole process, with the handler, was halted.
 struct BlockedHandlers<Key: Hashable> {
-    /// A call of a handler that is to be reported.
+    /// A handler call to report.
     struct Finding: Equatable {
         let key: Key
         let look: HandlerRecord.Look
@@ -42,7 +42,8 @@ struct BlockedHandlers<Key: Hashable> {
     /// Processes one inspection of all loops.
     ///
     /// - Parameters:
-    ///   - looks: For each loop that is calling a handler, the call, and the number of messages that were sent to the loop.
+    ///   - looks: The loops that are calling a handler. The value for each loop is the call, and the number of messages that were
+    ///     sent to the loop.
     ///   - now: The time of the inspection.
     /// - Returns: The calls to report now. A call is first reported when it has taken too long. It is reported again each time that
     ///   its length has doubled since its last report, and finally at its end.

@@ -4,8 +4,8 @@
 /// much as the best choice in hindsight. A spin that finds no work halves the time, and a time below ``smallest`` becomes zero.
 ///
 /// While the time is zero, the loop sleeps without a spin. If a wake-up follows the previous one very soon, a spin would have found
-/// the work. The loop counts how many of these wake-ups come in succession, and tries a spin again when the count is high enough.
-/// Each failed try doubles the count that the next try needs. So if the sender cannot run while the loop spins, tries become rare.
+/// the work. The loop counts the successive wake-ups of this kind, and tries a spin again when their number reaches a threshold.
+/// Each failed try doubles the threshold. So if the sender cannot run while the loop spins, tries become rare.
 struct SpinBudget {
     static let smallest: Int64 = 2_000
     static let largestCost: Int64 = 50_000

@@ -7,7 +7,7 @@ package enum DetachedThread {
     /// Starts a thread.
     ///
     /// - Parameters:
-    ///   - name: The name of the thread. The system keeps the first 15 bytes, whole characters only.
+    ///   - name: The name of the thread. The system keeps only the whole characters in the first 15 bytes.
     ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
     ///   - blocksSignals: True if the thread blocks all signals. Then only the program's own threads receive them.
     ///   - main: The function that the thread runs.

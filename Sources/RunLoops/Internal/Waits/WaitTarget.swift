@@ -1,29 +1,29 @@
 /// An event that a thread can wait for, and that only one other thread can cause.
 ///
-/// That other thread cannot cause the event while it waits itself.
+/// While that other thread is itself waiting, it cannot cause the event.
 package enum WaitTarget: Hashable, Sendable {
-    /// A loop serves the waiting thread's request, or ends.
+    /// The event that a loop serves the waiting thread's request, or ends.
     ///
-    /// Only the loop's thread can do that.
+    /// Only the loop's thread can cause this event.
     ///
     /// The number is the identity of the loop's handle, because a port identifies its receiver only by that identity.
     case loop(UInt)
 
-    /// The thread that has last served a port set serves the set again.
+    /// The event that a port set is served again by the thread that served it last.
     ///
-    /// The number identifies the thread. The target is the thread instead of its sets, because another thread can take over a set
-    /// during the wait.
+    /// The number identifies this thread. It does not identify the set, because another thread can take over the set during the
+    /// wait.
     case thread(UInt)
 
-    /// The main loop serves the waiting thread's request, or ends.
+    /// The event that the main loop serves the waiting thread's request, or ends.
     ///
-    /// Only the main thread can do that, even before it has used its loop: another thread can already have created the main loop,
-    /// and wait for it. So the main loop is a separate target.
+    /// Only the main thread can cause this event. Another thread can create the main loop and wait for it before the main thread
+    /// has used the loop. So the main loop is a separate target.
     case mainLoop
 
-    /// The end of a call of a notification observer.
+    /// The event that a notification observer's handler returns.
     ///
-    /// Only a thread that is calling this observer can end the call.
+    /// Only a thread that is running this handler can cause this event.
     ///
     /// The number is the identity of the observation, which is the object that represents the observer.
     case call(UInt)

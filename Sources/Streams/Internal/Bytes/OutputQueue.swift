@@ -19,7 +19,7 @@ struct OutputQueue: ~Copyable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The size in bytes from which an array is retained instead of copied.
+    /// The smallest size, in bytes, of an array that is retained and not copied.
     static var keptSize: Int { 1024 }
     /// The capacity in bytes above which an empty queue frees the memory of its tail.
     private static var keptCapacity: Int { 1024 }

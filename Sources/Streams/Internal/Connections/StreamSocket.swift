@@ -68,7 +68,7 @@ struct StreamSocket: ~Copyable {
         descriptor = -1
     }
 
-    /// True if the filter holds received bytes, which the kernel no longer reports.
+    /// True if the filter holds received bytes; the kernel does not report these bytes again.
     var holdsInput: Bool { filter?.holdsInput ?? false }
 
     /// True if the filter holds bytes that the kernel has not accepted.
