@@ -13,7 +13,7 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// No live port has the name.
     case unknown(PortName, ErrorOrigin)
 
-    /// The port had no room for another connection before the deadline, because the process of the port accepts no connections.
+    /// The deadline passed before the port had room for another connection, because the port's process accepts no connections.
     case timedOut(PortName)
 
     /// The directory of the names is not safe: other users could take names in it.

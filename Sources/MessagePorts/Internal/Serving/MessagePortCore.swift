@@ -135,7 +135,7 @@ final class MessagePortCore: Sendable {
     /// True while the filter is deciding about a connection, or has admitted a connection that the port's set does not watch yet.
     func isUndecided(_ number: UInt64) -> Bool { state.withLock { $0.connections.isUndecided(number) } }
 
-    /// Records that a connection is no longer undecided: the port's set watches it, or cannot watch it.
+    /// Marks a connection as decided: the port's set watches the connection, or cannot watch it.
     func decide(_ number: UInt64) { state.withLock { $0.connections.decide(number) } }
 
     /// Adds a connection in its reserved place.
@@ -160,7 +160,7 @@ final class MessagePortCore: Sendable {
 
     /// Removes a connection, and closes it.
     ///
-    /// - Returns: True if the port had the connection until now.
+    /// - Returns: True if the port still had the connection.
     func remove(_ connection: PortConnection) -> Bool {
         let wasKnown = state.withLock { $0.connections.remove(connection) }
         _ = connection.end()
