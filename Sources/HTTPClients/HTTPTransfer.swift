@@ -20,7 +20,7 @@ public final class HTTPTransfer {
 
     /// The storage of ``contents``.
     ///
-    /// A transfer changes the contents some thirty times. To save time, the storage has no exclusivity checks: each change is
+    /// A transfer changes the contents about thirty times. To save time, the storage has no exclusivity checks: each change is
     /// complete before user code can run, so no two accesses overlap.
     @exclusivity(unchecked) private var storage: Contents
 

@@ -45,7 +45,7 @@ public final class HTTPServer {
     /// The numbers of connections, requests and answers since the server was made.
     public var statistics: Statistics { counts.value }
 
-    /// The storage of ``statistics``, without exclusivity checks, because each request changes it; see `ExclusivityUnchecked`.
+    /// The storage of ``statistics``, without exclusivity checks, because each request changes them; see `ExclusivityUnchecked`.
     let counts = ExclusivityUnchecked(Statistics())
 
     /// The source through which the loop serves the connections; nil once the server is invalid.
@@ -62,7 +62,7 @@ public final class HTTPServer {
     let queue = ExclusivityUnchecked(Deque<Exchange>())
     /// The exchanges whose streamed answers wait for more bytes from the user, by socket.
     ///
-    /// Meanwhile each socket is watched, to notice that the client leaves.
+    /// Meanwhile the server watches each socket, to notice if the client leaves.
     var watchedExchanges: [CInt: Exchange] = [:]
     /// The instant of the next check of all connections for exceeded time limits; nil if no check is planned.
     var sweepDate: ContinuousClock.Instant?

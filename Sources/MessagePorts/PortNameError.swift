@@ -18,8 +18,8 @@ public enum PortNameError: Error, Hashable, Sendable {
 
     /// The directory of the names is not safe: other users could take names in it.
     ///
-    /// The directory does not belong to the user alone, or this cannot be checked because there is no `/proc`. The reason says
-    /// which of the two is the case.
+    /// Either the directory does not belong to the user alone, or this cannot be checked because there is no `/proc`. The reason
+    /// says which of the two is the case.
     case unsafeDirectory(path: String, reason: String)
 
     /// The user has no directory in which plain names would be safe from other users.

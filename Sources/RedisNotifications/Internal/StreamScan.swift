@@ -44,7 +44,9 @@ struct StreamScan: Sendable {
     /// The subscriptions, which all start at the same position.
     private(set) var subscriptions: [Subscription]
     let start: Start
-    /// The ID up to which the scan has read entries; nil if it reads no entries.
+    /// The ID of the last entry that the scan has read; nil if the scan reads no entries.
+    ///
+    /// Before the first entry is read, this is the ID after which the scan starts.
     private(set) var cursor: EntryID?
     /// The earliest date of the posts to deliver; nil for any date.
     let since: Int64?
@@ -54,7 +56,7 @@ struct StreamScan: Sendable {
     let newest: Int?
     /// For each subscription, the newest posts that the scan has found so far; empty if `newest` is nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if entries that the subscriptions have not read are missing from the stream, or can be missing.
+    /// True if entries are missing, or can be missing, from the part of the stream that the subscriptions have not read.
     private(set) var isTrimmed: Bool
     /// The posters of the entries that the scan has read since it last found a gap in the stream.
     ///

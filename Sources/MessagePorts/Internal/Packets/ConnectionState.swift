@@ -37,10 +37,11 @@ struct ConnectionState: Sendable {
         /// The caller passes the frame to the requester. The frame is a reply, or the notice that no reply will come. If the
         /// requester has stopped waiting, the caller counts the frame as a late reply.
         case answer
-        /// The other end has sent a refusal. The caller reports it to the users of the connection, and closes the connection.
+        /// The other end has sent a refusal. The caller reports the refusal to the users of the connection, and closes the
+        /// connection.
         case close(Frame.Refusal)
-        /// The frame is not allowed, or is beyond the limits. The caller counts it, sends the other end this reason if there is
-        /// room, and closes the connection.
+        /// The frame is not allowed, or is beyond the limits. The caller counts the frame, sends the other end this reason if
+        /// there is room, and closes the connection.
         case refuse(Frame.Refusal)
         /// The connection is over already. The caller discards the frame, and closes its descriptors.
         case drop

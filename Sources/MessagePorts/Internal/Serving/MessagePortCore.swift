@@ -210,9 +210,9 @@ final class MessagePortCore: Sendable {
         input.input.leave()
     }
 
-    /// Adds a handler that is called on its own loop when the port ends.
+    /// Adds a callback, which its loop calls when the port ends.
     ///
-    /// If the port has ended already, the handler is called soon.
+    /// If the port has ended already, the call is scheduled immediately.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.listener != nil { state.endCallbacks.add(callback) }

@@ -27,7 +27,7 @@ extension DescriptorSource {
 
     /// The part of a source's state that its loop maintains.
     struct Watch: ~Copyable {
-        /// The descriptor sources of the loop that the source is in; nil while the source is in no loop.
+        /// The list of all descriptor sources of this source's loop; nil while the source is in no loop.
         var list: LoopDescriptors?
         /// The event with which libevent watches the descriptor; nil while the source is in no loop.
         var event: Event?
@@ -191,7 +191,7 @@ extension DescriptorSource: LoopInput {
         wasRefused(refusal, in: list)
     }
 
-    /// Records a report of the kernel that the descriptor is ready, and queues the source to be served.
+    /// Records that the kernel has reported the descriptor as ready, and queues the source to be served.
     ///
     /// This is called inside libevent, so it calls no handler.
     ///

@@ -22,7 +22,7 @@ final class HandlerCaller {
     /// True if a recorded handler has returned, and the loop has done only short work since then.
     ///
     /// In that case the recorder uses the time at which that handler ended as the time at which the next message's handler begins.
-    /// So it reads the clock only once for each handler.
+    /// So the recorder reads the clock only once for each handler.
     var followsHandler = false
 
     /// True while the passing time is counted as busy time of the loop.

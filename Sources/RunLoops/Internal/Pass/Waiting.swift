@@ -46,7 +46,7 @@ struct Waiting {
         Waiting.awakeLoops.subtract(1, ordering: .relaxed)
     }
 
-    /// Records that the thread has ended, so that the loop no longer counts as awake, even if a run has not returned.
+    /// Stops counting the loop as awake, because its thread has ended, possibly during a run.
     mutating func threadEnds() { if isAwake { runEnds() } }
 
     /// Compares two successive readings of the clock in a spin; if the loop was preempted in between, begins a ``SpinPause``.

@@ -17,7 +17,7 @@ package final class SharedClaim: Sendable {
         return loop
     }
 
-    /// Releases the claim, for the next loop that takes it.
+    /// Releases the claim, so that any loop can take it.
     package func release() { claim.release() }
 
     /// The wait target of a thread whose request only the loop that has the claim can serve.
