@@ -20,7 +20,7 @@ public final class HTTPTransfer {
 
     /// The storage of ``contents``.
     ///
-    /// A transfer changes the contents some thirty times. To save time, the storage has no exclusivity checks: each change is
+    /// A transfer changes the contents about thirty times. To save time, the storage has no exclusivity checks: each change is
     /// complete before user code can run, so no two accesses overlap.
     @exclusivity(unchecked) private var storage: Contents
 
@@ -51,7 +51,7 @@ public final class HTTPTransfer {
         /// True while libcurl holds back received bytes, because `inbox` has reached its limit.
         var isHeld = false
         var upload: Upload?
-        /// The error for which a callback has made libcurl stop the transfer; nil if no callback has.
+        /// The error because of which a callback has stopped the transfer; nil if no callback has stopped it.
         var failure: HTTPClientError?
         var idle = IdleWatch()
         var handlers = Handlers()

@@ -23,7 +23,7 @@ public import Streams
 /// Handlers are called when libmicrohttpd has returned, so they may do anything: answer later, stop the server, run the loop. While
 /// a handler runs, no other handler of the same server is called, even if the handler runs the loop.
 ///
-/// The loop holds the server until it has stopped or is invalidated. Until then, the server keeps its mode alive.
+/// The loop holds the server until the server has stopped or is invalidated. Until then, the server keeps its mode alive.
 ///
 /// For more, see <doc:ServingHTTP>.
 ///
@@ -45,10 +45,10 @@ public final class HTTPServer {
     /// The numbers of connections, requests and answers since the server was made.
     public var statistics: Statistics { counts.value }
 
-    /// The storage of ``statistics``, without exclusivity checks, because each request changes it; see `ExclusivityUnchecked`.
+    /// The storage of ``statistics``, without exclusivity checks, because each request changes them; see `ExclusivityUnchecked`.
     let counts = ExclusivityUnchecked(Statistics())
 
-    /// The source through which the loop serves the connections; nil once it is invalid.
+    /// The source through which the loop serves the connections; nil once the server is invalid.
     var source: LibrarySource?
     /// libmicrohttpd's daemon; nil once the server is invalid.
     var daemon: OpaquePointer?
@@ -62,13 +62,15 @@ public final class HTTPServer {
     let queue = ExclusivityUnchecked(Deque<Exchange>())
     /// The exchanges whose streamed answers wait for more bytes from the user, by socket.
     ///
-    /// Meanwhile each socket is watched, to notice that the client leaves.
+    /// Meanwhile the server watches each socket, to notice if the client leaves.
     var watchedExchanges: [CInt: Exchange] = [:]
     /// The instant of the next check of all connections for exceeded time limits; nil if no check is planned.
     var sweepDate: ContinuousClock.Instant?
     /// The state of the stop; nil unless the server is stopping.
     var stopping: Stopping?
-    /// True during `serve()`, which runs the daemon and sets the source's deadline before it returns.
+    /// True during `serve()`.
+    ///
+    /// That method runs the daemon, and finally sets the source's deadline.
     var isServing = false
     /// True while a handler runs; meanwhile no other handler of this server is called.
     var isDelivering = false
@@ -76,7 +78,7 @@ public final class HTTPServer {
     var needsRun = false
     /// The user's handler of requests; nil once the server is invalid.
     var requestHandler: ((HTTPExchange) -> Void)?
-    /// The user's handler of headers; nil if none is set, and once the server is invalid.
+    /// The user's handler of headers; nil if none is set or the server is invalid.
     var headerHandler: ((HTTPExchange) -> Void)?
     let origin: SourceLocation
 

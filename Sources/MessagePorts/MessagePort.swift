@@ -42,9 +42,9 @@ public final class MessagePort: Sendable {
     ///   - line: The line in which the port is made, for diagnostics.
     ///   - admits: The filter, which returns true if a process may send to the port. The default admits processes of the same user.
     ///     The filter is called on the loop's thread for each connection.
-    /// - Throws: ``MessagePortError/name(_:)`` if the name cannot be taken, ``MessagePortError/tooLarge(limit:_:)`` if no
-    ///   packet has room for the body that the limits allow, or ``MessagePortError/system(_:)``. Nothing is left open, and the
-    ///   name is unchanged.
+    /// - Throws: ``MessagePortError/name(_:)`` if the name cannot be taken, ``MessagePortError/tooLarge(limit:_:)`` if the limits
+    ///   allow a body that does not fit in a packet, or ``MessagePortError/system(_:)``. Nothing is left open, and the name is
+    ///   unchanged.
     ///
     /// > Thread safety: any thread.
     public init(
@@ -80,8 +80,8 @@ public final class MessagePort: Sendable {
     ///
     /// Messages that were sent and not yet served are discarded. If you call this on the thread of the port's loop, the port has
     /// left the loop when this returns, and none of its handlers starts after that. If you call it on another thread, a handler or
-    /// the filter may still be running. A process that the filter then admits is refused. In both cases the name is free when this
-    /// returns. A second call does nothing.
+    /// the filter may still be running. If the filter then admits a process, the port refuses the process nevertheless. In both
+    /// cases the name is free when this returns. A second call does nothing.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {

@@ -2,8 +2,8 @@ public import RunLoops
 
 /// The reason that an operation on a port between processes has failed.
 ///
-/// A message is sent whole or not at all. After some errors of a request, you cannot tell whether the request was sent, or was even
-/// served.
+/// A message is sent whole or not at all. After some errors of a request, you cannot tell whether the request was sent, nor whether
+/// it was served.
 ///
 /// > Thread safety: a value.
 public enum MessagePortError: Error, Hashable, Sendable {

@@ -13,13 +13,13 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// No live port has the name.
     case unknown(PortName, ErrorOrigin)
 
-    /// The port had no room for another connection before the deadline, because the process of the port accepts no connections.
+    /// The deadline passed before the port had room for another connection, because the port's process accepts no connections.
     case timedOut(PortName)
 
     /// The directory of the names is not safe: other users could take names in it.
     ///
-    /// The directory does not belong to the user alone, or this cannot be checked because there is no `/proc`. The reason says
-    /// which of the two is the case.
+    /// Either the directory does not belong to the user alone, or this cannot be checked because there is no `/proc`. The reason
+    /// says which of the two is the case.
     case unsafeDirectory(path: String, reason: String)
 
     /// The user has no directory in which plain names would be safe from other users.

@@ -1,4 +1,4 @@
-/// An event that a sender announces to its observers as a value of its own type, instead of with a name and a dictionary.
+/// An event with a type of its own: a sender posts a value of this type instead of a name and a dictionary.
 ///
 /// ```swift
 /// struct PriceChanged: NotificationMessage {

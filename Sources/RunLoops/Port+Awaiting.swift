@@ -47,7 +47,7 @@ extension Port {
     ///   - messages: The messages. The collection is iterated once. Each message is either sent or returned in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, the port has ended or the task was
-    ///   cancelled. All messages before the unsent messages were sent.
+    ///   cancelled. All messages that precede the unsent messages in the collection were sent.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable
@@ -135,7 +135,7 @@ extension SendRight {
     ///   - messages: The messages. The collection is iterated once. Each message is either sent or returned in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, the port has ended or the task was
-    ///   cancelled. All messages before the unsent messages were sent.
+    ///   cancelled. All messages that precede the unsent messages in the collection were sent.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @inlinable

@@ -101,8 +101,8 @@ public final class Port<Message: Sendable>: Sendable {
     ///   - messages: The messages. The collection is iterated once. Each message is either sent or returned in the error.
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, the call sends the messages that fit.
     /// - Throws: ``PortSendError``, which returns the unsent messages, if the deadline passed, if the port has ended, or if the
-    ///   wait for room would never end because the receiver's thread is this thread or waits for this thread. All messages before
-    ///   the unsent messages were sent.
+    ///   wait for room would never end because the receiver's thread is this thread or waits for this thread. All messages that
+    ///   precede the unsent messages in the collection were sent.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @inlinable

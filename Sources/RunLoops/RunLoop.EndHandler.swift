@@ -10,7 +10,9 @@ extension RunLoop {
     ///
     /// > Thread safety: the thread of the handler's loop.
     public final class EndHandler {
-        /// The handler; nil after it was called or cancelled, or if the loop had ended.
+        /// The handler; nil after it was called or cancelled.
+        ///
+        /// If the loop had ended before the handler was added, this is nil from the beginning.
         private var handler: (() -> Void)?
         private var members: LoopMembers?
         /// The object that calls the loop's end handlers.

@@ -18,7 +18,7 @@ extension SignalSource {
         ///
         /// > Thread safety: a value.
         public struct Sender: Hashable, Sendable {
-            /// The process ID, which the kernel can have reused for another process by now.
+            /// The process ID; by now, the kernel may have given this ID to another process.
             public let processID: CInt
 
             /// The real user ID of the process.

@@ -49,7 +49,8 @@ extension Connection {
         case connect
         /// No byte was sent or received for ``Connection/Options/idleTimeout``.
         case idle
-        /// The kernel accepted no unsent byte for ``Connection/Options/writeTimeout``, because the peer does not read.
+        /// The kernel has accepted none of the unsent bytes within ``Connection/Options/writeTimeout``, because the peer does not
+        /// read.
         case write
     }
 }

@@ -22,7 +22,7 @@ public final class TLSClientContext: Sendable {
         /// Older versions are never used.
         public var versions = TLSVersion.tls12...TLSVersion.tls13
 
-        /// The issuers of server certificates that the client trusts; those that the system trusts by default.
+        /// The certificate issuers that the client trusts; by default, the issuers that the system trusts.
         public var trust = TLSTrust.system
 
         /// The certificate and key that the client sends to servers that ask for a certificate; nil by default.

@@ -91,7 +91,7 @@ extension NotificationCenter {
         return addObserver(forName: Notification.Name(name), object: object, queue: queue, using: block)
     }
 
-    /// Registers a handler for a name and an object, which can be a value of any type.
+    /// Registers a handler for a name and an object; the object can be a value of any type.
     private func observe(
         _ name: Notification.Name?, _ object: Any?, _ handler: @escaping @Sendable (Notification) -> Void
     ) -> ObserverToken {

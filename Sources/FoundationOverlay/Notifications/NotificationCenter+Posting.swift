@@ -24,8 +24,8 @@ extension NotificationCenter {
 
     /// Makes a notification, and posts it.
     ///
-    /// This overload does not have the parameters `fileID` and `line`. It is needed for a reference without arguments, such as
-    /// `center.post(name:object:userInfo:)`, and for the conformance of a center to a protocol that requires this method.
+    /// This overload does not have the parameters `fileID` and `line`. So you can refer to the method without calling it, as
+    /// `center.post(name:object:userInfo:)`, and a center can conform to a protocol that requires this method.
     ///
     /// - Parameters:
     ///   - name: The name of the event.

@@ -3,7 +3,7 @@ internal import DequeModule
 /// The posts that the server has accepted and that the center still has to keep.
 ///
 /// A pure value. The posts are kept in groups. To keep the number of groups small, the posts that are accepted within a tenth of a
-/// second form one group, unless it would get too large. The whole group is kept as long as its last post.
+/// second form one group, unless the group would get too large. All posts of a group are kept as long as its last post.
 struct AcceptedPosts: Hashable, Sendable {
     /// The time for which posts are kept, and the limits on their number and their total size in bytes.
     struct Limits: Hashable, Sendable {
@@ -22,8 +22,9 @@ struct AcceptedPosts: Hashable, Sendable {
 
     private let limits: Limits
     private var groups: Deque<Group> = []
-    /// The number of posts in all groups, and the number of their bytes.
+    /// The number of posts in all groups.
     private var posts = 0
+    /// The total size of the posts in all groups, in bytes.
     private var bytes = 0
     private(set) var accepted: UInt64 = 0
     private(set) var settled: UInt64 = 0
@@ -53,7 +54,8 @@ struct AcceptedPosts: Hashable, Sendable {
 
     /// Returns true if more posts can join a group.
     ///
-    /// Groups stay small, because the oldest group is settled early, as a whole, when the kept posts exceed a limit.
+    /// When the kept posts exceed a limit, the whole oldest group is settled early. Groups stay small, so that this settles only
+    /// few posts.
     private func isSmall(_ group: Group) -> Bool {
         group.posts < limits.posts / 16 && group.bytes < limits.bytes / 16
     }
@@ -68,7 +70,7 @@ struct AcceptedPosts: Hashable, Sendable {
     /// The time at which the oldest group of posts is settled; nil if there is no group.
     var due: ContinuousClock.Instant? { groups.first.map { $0.ended + limits.time } }
 
-    /// Settles the posts that have been kept long enough, so that the center need not keep them any longer.
+    /// Settles the posts that have been kept long enough; the center need not keep these posts any longer.
     ///
     /// - Returns: True if a post was settled.
     mutating func settle(now: ContinuousClock.Instant) -> Bool {

@@ -7,17 +7,25 @@ internal import DistributedNotifications
 struct StreamScan: Sendable {
     /// The position in the stream from which a scan reads.
     enum Start: Hashable, Sendable {
-        /// The end of the stream, so that no entries are read.
+        /// The end of the stream.
+        ///
+        /// The scan reads no entries.
         case end
-        /// The first entry of the stream, for subscriptions that have not begun.
+        /// The first entry of the stream.
+        ///
+        /// The subscriptions have not begun.
         case first
-        /// The entry after a position, for subscriptions that continue there.
+        /// The entry after the given position.
+        ///
+        /// The subscriptions continue at that entry.
         case after(EntryID)
         /// The first entry of the stream.
         ///
-        /// The given position is from an earlier run of the server, so it may be invalid.
+        /// The subscriptions' position, which is the associated value, is from an earlier run of the server, so it may be invalid.
         case again(EntryID)
-        /// The first entry of the stream, because the subscriptions' positions are from another generation of the data.
+        /// The first entry of the stream.
+        ///
+        /// The subscriptions' positions are from another generation of the data.
         case otherGeneration
     }
 
@@ -27,14 +35,18 @@ struct StreamScan: Sendable {
         var living: [(poster: PosterID, number: UInt64)] = []
         /// The ended posters that the server remembers, each with the ID of the entry that records its end.
         var ended: [(end: PosterEnd, id: EntryID)] = []
-        /// The ID of the entry that recorded the newest forgotten end of a poster; nil if the server has forgotten no end.
+        /// The ID of the entry that recorded the newest forgotten end; nil if the server has forgotten no end.
+        ///
+        /// A forgotten end is the end of a poster that the server no longer remembers.
         var forgotten: EntryID?
     }
 
     /// The subscriptions, which all start at the same position.
     private(set) var subscriptions: [Subscription]
     let start: Start
-    /// The ID up to which the scan has read entries; nil if it reads no entries.
+    /// The ID of the last entry that the scan has read; nil if the scan reads no entries.
+    ///
+    /// Before the first entry is read, this is the ID after which the scan starts.
     private(set) var cursor: EntryID?
     /// The earliest date of the posts to deliver; nil for any date.
     let since: Int64?
@@ -44,15 +56,15 @@ struct StreamScan: Sendable {
     let newest: Int?
     /// For each subscription, the newest posts that the scan has found so far; empty if `newest` is nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if entries that the subscriptions have not read are missing from the stream, or can be missing.
+    /// True if entries are missing, or can be missing, from the part of the stream that the subscriptions have not read.
     private(set) var isTrimmed: Bool
     /// The posters of the entries that the scan has read since it last found a gap in the stream.
     ///
     /// The set is empty unless ``isTrimmed`` is true.
     private var seen: Set<PosterID> = []
-    /// The numbers of the subscriptions that had begun before this scan, with the values that ``ReadingMemory/begun`` has for them.
+    /// The numbers of the subscriptions that had begun before this scan, with their values from ``ReadingMemory/begun``.
     ///
-    /// For these subscriptions, a missing post is a loss.
+    /// For these subscriptions, a post that is missing from the stream counts as lost.
     private let begun: [UInt64: UInt64]
     private let ended: EndedPosters
 
@@ -126,7 +138,7 @@ struct StreamScan: Sendable {
 
     /// Returns true if entries after the cursor were removed before they were read.
     ///
-    /// The server removes the oldest entries first, so no entry is missing after an entry that still exists.
+    /// The server removes the oldest entries first. So if an entry still exists, all newer entries still exist, too.
     private func hasLost(between cursor: EntryID, and first: EntryID, _ entry: StreamEntry?) -> Bool {
         if cursor != .zero { return first > cursor }
         switch start {
@@ -143,10 +155,10 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Adds a ``Baseline`` for each subscription if an entry is the first one of its poster after a gap in the stream.
+    /// Adds a ``Baseline`` for each subscription if an entry is its poster's first entry after a gap in the stream.
     ///
-    /// The baseline contains the number of the poster's last post before the entry, because earlier posts can be missing. It is
-    /// added only for subscriptions that had begun before this scan.
+    /// The baseline contains the number of the poster's last post before the entry, because earlier posts can be missing. The
+    /// baseline is added only for subscriptions that had begun before this scan.
     private mutating func mark(
         _ poster: PosterID, _ number: UInt64, _ position: EntryID, _ wanting: [Subscription],
         _ items: inout [EngineBatch.Item]

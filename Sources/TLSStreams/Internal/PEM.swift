@@ -1,10 +1,10 @@
 internal import Glibc
 internal import RunLoops
 
-/// Certificates or a private key in PEM, which is a text form, and the place that they are from.
+/// Certificates or a private key in PEM, which is a text form, and the source of the text.
 struct PEM {
     let bytes: [UInt8]
-    /// The path of the file, or the name of the parameter, that the bytes are from.
+    /// The source of the bytes: the path of a file, or the name of a parameter.
     let source: String
 
     init(bytes: [UInt8], source: String) {

@@ -13,7 +13,7 @@ internal import Streams
 final class TLSFilter: StreamFilter {
     /// The OpenSSL context of ``stream``.
     ///
-    /// The filter holds the context, so that it outlives the stream.
+    /// The filter holds the context, so that the context outlives the stream.
     private let context: ContextHandle
     /// The OpenSSL stream (`SSL`); nil once the connection has ended.
     private var stream: OpaquePointer?
@@ -30,9 +30,9 @@ final class TLSFilter: StreamFilter {
 
     private(set) var holdsInput = false
 
-    /// The end of the peer's stream, or the failure to receive more; nil before that.
+    /// The end of the peer's stream, or the failure to receive more; nil until one of the two has happened.
     ///
-    /// The connection gets the bytes that were received earlier first, and then this result.
+    /// The connection first gets the bytes that were received earlier, and then this result.
     private var end: StreamReceipt?
 
     /// True if this side has ended its stream.

@@ -1,4 +1,4 @@
-/// A writer of messages between centers and hubs, and of entries in an engine's store.
+/// A writer for two kinds of data: messages between centers and hubs, and entries of an engine's store.
 ///
 /// Numbers are little-endian.
 package struct WireWriter: Sendable {

@@ -5,7 +5,10 @@
 struct IdleWatch {
     /// The progress in the last sample.
     private var progress: Int64 = -1
-    /// The instant of the last sample that showed progress, or for which idle time did not count.
+    /// The instant from which idle time counts; nil before the first sample.
+    ///
+    /// This is the instant of the last sample that showed progress, was taken before the request was sent, or found the transfer
+    /// waiting for code of this process.
     private var since: ContinuousClock.Instant?
 
     /// Takes a sample of a transfer, and compares it with the one before.

@@ -3,9 +3,9 @@
 /// The state decides whether a ``Frame`` is allowed to arrive at the end, and how the end handles the frame.
 ///
 /// First, the client sends a hello. It may send further packets without waiting for an answer. The server answers the hello with a
-/// welcome or a refusal. Until the welcome, the kernel rejects packets of the client that carry descriptors, if the kernel is able
-/// to. Messages go both ways, requests go to the server, and replies go to the client. A frame that is not allowed in the current
-/// state ends the connection.
+/// welcome or a refusal. If the kernel can block descriptors, it rejects the client's packets with descriptors until the welcome.
+/// Messages go both ways, requests go to the server, and replies go to the client. A frame that is not allowed in the current state
+/// ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
@@ -37,10 +37,11 @@ struct ConnectionState: Sendable {
         /// The caller passes the frame to the requester. The frame is a reply, or the notice that no reply will come. If the
         /// requester has stopped waiting, the caller counts the frame as a late reply.
         case answer
-        /// The other end has sent a refusal. The caller reports it to the users of the connection, and closes the connection.
+        /// The other end has sent a refusal. The caller reports the refusal to the users of the connection, and closes the
+        /// connection.
         case close(Frame.Refusal)
-        /// The frame is not allowed, or is beyond the limits. The caller counts it, sends the other end this reason if there is
-        /// room, and closes the connection.
+        /// The frame is not allowed, or is beyond the limits. The caller counts the frame, sends the other end this reason if
+        /// there is room, and closes the connection.
         case refuse(Frame.Refusal)
         /// The connection is over already. The caller discards the frame, and closes its descriptors.
         case drop
@@ -64,7 +65,7 @@ struct ConnectionState: Sendable {
         }
     }
 
-    /// True while the other end's first frame has not arrived and the connection is not over.
+    /// True until the other end's first frame arrives or the connection is over.
     var isConnecting: Bool {
         switch state {
         case .connecting: true

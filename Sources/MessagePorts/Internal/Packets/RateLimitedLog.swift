@@ -1,17 +1,17 @@
 internal import RunLoops
 
-/// Reports the packets and peers that one port or connection has refused, up to ``mostLines`` of them.
+/// The log of one port or connection, which reports events such as refused packets and peers.
 ///
-/// Without this limit, the peers would decide how many lines are reported.
+/// The log has a limit on the number of lines. Without the limit, the peers would decide how many lines are reported.
 final class RateLimitedLog: Sendable {
-    /// The largest number of lines that are reported.
+    /// The maximum number of lines that the log reports.
     static let mostLines = 16
 
     private let count = Guarded(0)
 
-    /// Reports a line, if fewer than ``mostLines`` were reported before.
+    /// Reports an event in one line, unless the log has reached ``mostLines``, its limit.
     ///
-    /// The line and its details are made only if the line is reported.
+    /// The texts of the line and its details are made only if the line is reported.
     func report(
         _ line: @autoclosure () -> String, _ details: @autoclosure () -> [String: String] = [:]
     ) {
@@ -25,7 +25,7 @@ final class RateLimitedLog: Sendable {
         RunLoopDiagnostics.report(line() + end, details())
     }
 
-    /// Returns the details of a line about a port: the port's name, and the process and user of the peer.
+    /// Returns the details of an event of a port: the port's name, and the process and user of the peer.
     static func details(ofPort name: PortName, peer: PeerCredentials?) -> [String: String] {
         var details = ["port": "\(name)"]
         if let peer {

@@ -135,7 +135,7 @@ final class MessagePortCore: Sendable {
     /// True while the filter is deciding about a connection, or has admitted a connection that the port's set does not watch yet.
     func isUndecided(_ number: UInt64) -> Bool { state.withLock { $0.connections.isUndecided(number) } }
 
-    /// Records that a connection is no longer undecided: the port's set watches it, or cannot watch it.
+    /// Marks a connection as decided: the port's set watches the connection, or cannot watch it.
     func decide(_ number: UInt64) { state.withLock { $0.connections.decide(number) } }
 
     /// Adds a connection in its reserved place.
@@ -160,7 +160,7 @@ final class MessagePortCore: Sendable {
 
     /// Removes a connection, and closes it.
     ///
-    /// - Returns: True if the port had the connection until now.
+    /// - Returns: True if the port still had the connection.
     func remove(_ connection: PortConnection) -> Bool {
         let wasKnown = state.withLock { $0.connections.remove(connection) }
         _ = connection.end()
@@ -210,9 +210,9 @@ final class MessagePortCore: Sendable {
         input.input.leave()
     }
 
-    /// Adds a handler that is called on its own loop when the port ends.
+    /// Adds a callback, which its loop calls when the port ends.
     ///
-    /// If the port has ended already, the handler is called soon.
+    /// If the port has ended already, the call is scheduled immediately.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.listener != nil { state.endCallbacks.add(callback) }

@@ -22,7 +22,9 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
     }
 }
 
-/// A closure that releases a handler, called once, on the loop's thread if that thread still exists.
+/// A closure that releases a handler, and that is called only once.
+///
+/// If the loop's thread still exists, the closure is called on that thread.
 private final class ReleaseOnLoop: Sendable {
     private let runLoop: RunLoop
     private let body: @Sendable () -> Void
@@ -37,10 +39,10 @@ private final class ReleaseOnLoop: Sendable {
         if !hasRun.exchange(true, ordering: .acquiringAndReleasing) { body() }
     }
 
-    /// Calls the body if ``run()`` was not called, because the loop has ended or is ending.
+    /// Calls the body if ``run()`` was never called; this happens if the loop has ended or is ending.
     ///
-    /// If the loop is ending, the body runs in the loop's last step, in which the loop's own thread releases the objects that were
-    /// kept until then.
+    /// On the loop's thread, the body runs immediately. On another thread, the loop keeps the body until its last step, and runs it
+    /// then on its own thread. If the loop has ended already, the body runs immediately on this thread.
     deinit {
         if hasRun.load(ordering: .acquiring) { return }
         if runLoop.isCurrent { body() } else { runLoop.keepToTheEnd(RunOnDestruction(body)) }

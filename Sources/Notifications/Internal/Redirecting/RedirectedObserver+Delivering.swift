@@ -11,7 +11,9 @@ extension RedirectedObserver {
         finish(notification)
     }
 
-    /// Calls the handler with a notification whose poster waits for the delivery, or has stopped waiting.
+    /// Calls the handler with a notification whose poster has begun to wait for the delivery.
+    ///
+    /// The poster may have stopped waiting since then.
     func deliver(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         let isAwaited = queue.withLock { $0.removeAwaited(id) }
         if isAwaited { deliverAwaited(notification) } else { call(notification) }
@@ -26,7 +28,9 @@ extension RedirectedObserver {
         finish(notification)
     }
 
-    /// Calls the handler with the waiting notifications, up to the one with the number of a delivery that has arrived.
+    /// Calls the handler with each waiting notification whose number is not above `number`.
+    ///
+    /// `number` is the number of a delivery that has arrived on the loop's thread.
     func deliver(upTo number: Int) {
         var isUnderWay = true
         while let next = next(upTo: number) {
@@ -41,7 +45,7 @@ extension RedirectedObserver {
         if isUnderWay { lane.hasArrived() }
     }
 
-    /// Removes and returns the next waiting notification, up to the one with the number of a delivery.
+    /// Removes and returns the next waiting notification, if its number is not above `number`, the number of a delivery.
     ///
     /// If a poster waits for room, and there is room now, this opens the poster's gate.
     func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {

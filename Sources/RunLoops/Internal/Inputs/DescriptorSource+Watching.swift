@@ -27,7 +27,7 @@ extension DescriptorSource {
 
     /// The part of a source's state that its loop maintains.
     struct Watch: ~Copyable {
-        /// The descriptor sources of the loop that the source is in; nil while the source is in no loop.
+        /// The list of all descriptor sources of this source's loop; nil while the source is in no loop.
         var list: LoopDescriptors?
         /// The event with which libevent watches the descriptor; nil while the source is in no loop.
         var event: Event?
@@ -50,7 +50,7 @@ extension DescriptorSource {
         var isServing = false
         /// True if the kernel has reported the descriptor again while the handler was on the stack.
         var becameReadyMeanwhile = false
-        /// The events of libevent's last report; 0 if the source was queued after its handler had returned, without a report.
+        /// The events of libevent's last report; 0 if the source was queued again after its handler, without a new report.
         var events: CInt = 0
         /// The number of times that the loop had polled the kernel when `events` was stored; see ``Poller/asks``.
         var asks: UInt64 = 0
@@ -191,7 +191,7 @@ extension DescriptorSource: LoopInput {
         wasRefused(refusal, in: list)
     }
 
-    /// Records a report of the kernel that the descriptor is ready, and queues the source to be served.
+    /// Records that the kernel has reported the descriptor as ready, and queues the source to be served.
     ///
     /// This is called inside libevent, so it calls no handler.
     ///
@@ -246,7 +246,7 @@ extension DescriptorSource: LoopInput {
         return handled
     }
 
-    /// Queues the source to be served, without a report of the kernel.
+    /// Queues the source to be served, although the kernel has not reported its descriptor.
     ///
     /// If the source's handler is on the stack, the source is queued after the handler has returned.
     func becomeReady() {

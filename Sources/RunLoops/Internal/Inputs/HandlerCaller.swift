@@ -9,19 +9,20 @@
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
     let handle: LoopHandle
-    /// The loop's timers, which give the date of the next fire for the record of a watched call.
+    /// The loop's timers; the record of a watched call contains the date of their next fire.
     private let timers: LoopTimers
 
     /// True if handlers are timed, watched or recorded, as found by the last call of ``lookAgain()``.
     var notes = false
     /// True if handlers of messages are timed, watched or recorded.
     ///
-    /// The recorder sets this to false for the rest of a step of the pass if there are too many messages to record each handler.
+    /// If there are too many messages to record each handler, the recorder sets this to false, unless handlers are also timed or
+    /// watched. The next call of ``lookAgain()`` sets it anew.
     var notesMessages = false
     /// True if a recorded handler has returned, and the loop has done only short work since then.
     ///
     /// In that case the recorder uses the time at which that handler ended as the time at which the next message's handler begins.
-    /// So it reads the clock only once for each handler.
+    /// So the recorder reads the clock only once for each handler.
     var followsHandler = false
 
     /// True while the passing time is counted as busy time of the loop.

@@ -26,7 +26,7 @@ struct WatchedDescriptors {
     /// It is usually 0, and then ``isShared(_:)`` needs no look-up.
     private var shared = 0
 
-    /// An epoll set that contains a descriptor as long as at least one source of the descriptor is in the loop, in any mode.
+    /// The epoll set of all descriptors that have at least one source in the loop, in any mode.
     ///
     /// The set is made for the loop's first source.
     private var files: EpollSet?
@@ -82,7 +82,7 @@ struct WatchedDescriptors {
         return true
     }
 
-    /// Removes one source of a descriptor from the count.
+    /// Subtracts one source from the count of a descriptor's sources.
     ///
     /// - Returns: False if the descriptor had already been closed.
     mutating func leave(_ descriptor: CInt) -> Bool {

@@ -1,4 +1,4 @@
-/// A notice that a thread has ended, for which other threads and tasks can wait.
+/// A notice that a thread has ended; other threads and tasks can wait for the notice.
 final class EndNotice: Sendable {
     /// The threads and tasks that wait for the end of the thread; nil after the thread has ended.
     private let waits = Guarded<[ObjectIdentifier: OneShot<Bool>]?>([:])

@@ -16,9 +16,9 @@ final class ThreadStart: Sendable {
     /// The driver that simulates time for the new thread; nil if the thread is not simulated.
     private let driver: ThreadDriver?
 
-    /// The notice that the thread has ended, for which other threads can wait.
+    /// The notice that the thread has ended; other threads and tasks can wait for the notice.
     ///
-    /// It is posted when the loop has ended and the memory of the thread's messages (``SlabCache``) is released.
+    /// The notice is posted after the loop has ended and the memory for the thread's messages (``SlabCache``) was released.
     let ended = EndNotice()
 
     /// Prepares the start of a thread.

@@ -16,7 +16,8 @@ struct Waiting {
     var lastWork = Moment(nanoseconds: 0)
     /// The moment at which a spinning loop polls its descriptors next.
     ///
-    /// The moment is kept from spin to spin. Otherwise, if messages always arrived soon, no spin would last until its first poll.
+    /// The moment is kept from one spin to the next. If it began anew with each spin, and messages always arrived soon, every spin
+    /// would end before its first poll.
     var nextLook = Moment(nanoseconds: 0)
     /// The number of wake-ups until the loop next measures how long a wake-up takes.
     var untilMeasurement = 0
@@ -45,10 +46,10 @@ struct Waiting {
         Waiting.awakeLoops.subtract(1, ordering: .relaxed)
     }
 
-    /// Records that the thread has ended, so that the loop no longer counts as awake, even if a run has not returned.
+    /// Stops counting the loop as awake, because its thread has ended, possibly during a run.
     mutating func threadEnds() { if isAwake { runEnds() } }
 
-    /// Checks two successive readings of the clock in a spin, and begins a pause if the loop was preempted in between.
+    /// Compares two successive readings of the clock in a spin; if the loop was preempted in between, begins a ``SpinPause``.
     ///
     /// An adaptive loop begins no pause.
     ///
@@ -61,7 +62,7 @@ struct Waiting {
         return true
     }
 
-    /// The time to spin now, in nanoseconds; 0 to sleep immediately.
+    /// Returns the time for which the loop is to spin now, in nanoseconds; 0 if it is to sleep immediately.
     mutating func spinLength() -> Int64 {
         let wanted: Int64
         switch policy.kind {

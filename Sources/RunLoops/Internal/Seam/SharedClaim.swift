@@ -1,4 +1,4 @@
-/// The exclusive right of one loop to serve a port or a connection, in a separate object.
+/// An object that holds the exclusive right of one loop to serve a port or a connection.
 ///
 /// Code can keep this object, and compare it with others, without keeping the port or the connection alive.
 ///
@@ -17,9 +17,9 @@ package final class SharedClaim: Sendable {
         return loop
     }
 
-    /// Releases the claim, for the next loop that takes it.
+    /// Releases the claim, so that any loop can take it.
     package func release() { claim.release() }
 
-    /// The loop that has the claim, as a target for which a thread can wait.
+    /// The wait target of a thread whose request only the loop that has the claim can serve.
     package var waitTarget: WaitTarget { .loop(claim.holderID) }
 }

@@ -111,9 +111,9 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Suspends the calling task until the value is decided, and returns the value.
     ///
-    /// The method is isolated to the caller's actor. The isolation is a parameter because the closures in the body are isolated
-    /// only to an actor that they capture. Without the capture they would begin on threads of the default executor. When the task
-    /// continues, it passes through these closures again, so it would have to return to such a thread then, too.
+    /// The method is isolated to the caller's actor. The isolation is a parameter, so that the closures in the body can capture the
+    /// actor: such a closure is isolated only to an actor that it captures. Without the capture, the task would run the closures on
+    /// a thread of the default executor. It would switch to such a thread twice: before it waits, and when it continues.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the value becomes `timedOut`.

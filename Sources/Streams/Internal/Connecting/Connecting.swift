@@ -12,7 +12,7 @@ final class Connecting {
     private var lookUp: LookUp?
     private var race: AddressRace?
     private var attempts: [ConnectionAttempt] = []
-    /// The reason that the most recent failed attempt has failed; nil if no attempt has failed.
+    /// The reason for the most recent failure of an attempt; nil if no attempt has failed.
     private var failure: Connection.EndReason?
 
     init(to endpoint: Endpoint) { self.endpoint = endpoint }
@@ -185,7 +185,10 @@ final class ConnectionAttempt: StreamMember {
     var places = MemberPlaces(.writing)
     private var socket: OwnedDescriptor?
     let descriptor: CInt
-    /// `unowned` is safe: the connection is in the same groups as this attempt, and ends the attempt before it leaves the groups.
+    /// The connection that the attempt is for.
+    ///
+    /// `unowned` is safe: the connection is in the same groups as this attempt. Before the connection leaves the groups, it ends
+    /// the attempt.
     unowned let connection: Connection
 
     init(_ socket: consuming OwnedDescriptor, _ connection: Connection) {
