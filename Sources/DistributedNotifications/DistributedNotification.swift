@@ -15,9 +15,9 @@ public struct DistributedNotification: Hashable, Sendable {
 
         /// A stand-in for ended posters that the engine has forgotten; only a gap can have this poster.
         ///
-        /// An engine remembers a limited number of ended posters. While a center is disconnected, or too slow, the engine can
-        /// forget posters of which the center has missed notifications. Each observer that may have missed such notifications then
-        /// gets one gap with this poster, because the engine can no longer name the real ones.
+        /// An engine remembers a limited number of ended posters. While a center is disconnected, or too slow, it can miss
+        /// notifications of posters that have ended, and the engine can forget these posters. The engine can then no longer name
+        /// them. Instead, each observer that has possibly missed such notifications gets one gap with this stand-in.
         public static let unknown = Poster(.unknown)
 
         /// The identity, as 32 hexadecimal digits.

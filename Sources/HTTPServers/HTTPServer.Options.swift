@@ -32,8 +32,8 @@ extension HTTPServer {
         /// For the first request of a connection, the time begins when the connection is accepted. For a later request, it begins
         /// when ``idleTimeout`` has passed since the end of the previous request.
         ///
-        /// A client that sends a byte now and then does not get more time. The connection is closed after this time, or up to an
-        /// eighth later.
+        /// A client that sends a byte now and then does not get more time. The connection is closed when the time has passed, or
+        /// later by up to an eighth of the time.
         public var headerTimeout: Duration = .seconds(10)
 
         /// The time in which the body of a request must be received; 60 seconds.

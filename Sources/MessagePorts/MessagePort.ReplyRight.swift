@@ -22,10 +22,10 @@ extension MessagePort {
 
         deinit { connection?.declineReply(to: request) }
 
-        /// False once the requester has ended, or its connection was closed.
+        /// False once the requester has ended, or the requester's connection was closed.
         ///
-        /// This stays true if the requester has stopped waiting for the reply but its connection is still open. The requester's end
-        /// of the connection then discards the reply.
+        /// This stays true if the requester has stopped waiting for the reply but its connection is still open. The process of the
+        /// requester then discards the reply.
         ///
         /// > Thread safety: any thread. The requester can end at any moment.
         public var isValid: Bool { connection?.isEnded == false }
@@ -53,7 +53,7 @@ extension MessagePort {
 
         /// Replies with the bytes of a span, and consumes the right.
         ///
-        /// Otherwise the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
+        /// Apart from the type of `bytes`, this is the same as ``reply(_:id:descriptors:)-([UInt8],_,_)``.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the reply.

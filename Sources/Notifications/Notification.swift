@@ -32,7 +32,8 @@ public struct Notification: Sendable {
     /// The object, or the payload; nil if there is neither.
     ///
     /// If the identity of the content is ``sender``, the content is the object; otherwise it is the payload. The object and the
-    /// payload share one property to keep a notification small. It is sent to another loop in a parcel, into which it must fit.
+    /// payload share one property to keep a notification small. The notification must fit into a parcel, in which it is sent to
+    /// another loop.
     private let content: (any AnyObject & Sendable)?
 
     /// The unfinished deliveries of this notification that the poster waits for; nil if the poster does not wait.
@@ -85,7 +86,8 @@ public struct Notification: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the event.
-    ///   - sender: The identity of the sender; nil for no sender. The payload must be another object, which keeps the sender alive.
+    ///   - sender: The identity of the sender; nil for no sender. The payload must not be the sender itself, but must keep the
+    ///     sender alive.
     ///   - payload: The contents.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.

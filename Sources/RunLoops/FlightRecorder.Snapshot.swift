@@ -24,7 +24,7 @@ extension FlightRecorder {
             public let number: Int
             /// The system's ID of the thread, which debuggers and `top -H` show; in a simulation, its ``number``.
             public let id: Int32
-            /// The system's name of the thread at its first event, up to 15 bytes.
+            /// The name that the thread had in the system when its first event was recorded; up to 15 bytes.
             ///
             /// In a simulation, this is the name of the `RunLoopThread`, or `simulation` for the thread of the simulation's body.
             public let name: String
@@ -39,7 +39,7 @@ extension FlightRecorder {
         }
     }
 
-    /// The data for reading recorded events: it converts their ticks to dates, and the numbers of their places to texts.
+    /// The data that is needed to convert the ticks of recorded events to dates, and the numbers of their places to texts.
     struct Reading: Sendable {
         let scale: TickScale
         /// The time at which the recording began, in ticks.

@@ -37,8 +37,8 @@ public final class FlightRecorder: Sendable {
         /// Messages are blocks, jobs, port messages and deliveries. Within 50 µs, a loop records up to eight message handlers
         /// with one event each. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
         /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records a message that it sends if the receiver has taken all
-        /// earlier messages. It also records every 256th of the other messages. In each case, it records at most one message in
-        /// 10 µs.
+        /// earlier messages. It also records every 256th of the other messages. For either reason, it records at most one message
+        /// in 10 µs.
         case sampled
         /// Every handler and every sent message is recorded, for tests and experiments.
         case everything
@@ -51,7 +51,7 @@ public final class FlightRecorder: Sendable {
         /// The process has another recorder that has not been stopped.
         case isRecordedAlready
 
-        /// The error in words, with an alternative for the caller.
+        /// The error in words, with advice on what to do instead.
         public var description: String {
             switch self {
             case .isRecordedAlready:

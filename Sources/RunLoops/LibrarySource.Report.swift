@@ -1,5 +1,5 @@
 extension LibrarySource {
-    /// A report that a descriptor of the library is ready.
+    /// A report that one of the library's descriptors is ready.
     ///
     /// > Thread safety: a value.
     public struct Report: Hashable, Sendable {

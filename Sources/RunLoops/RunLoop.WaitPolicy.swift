@@ -23,8 +23,8 @@ extension RunLoop {
 
         /// Spins before a sleep if spinning has recently been worth its cost, and at most for the time that a wake-up takes.
         ///
-        /// The loop does not spin if the process may use only one processor. It also does not spin while so many other loops of the
-        /// process are awake that they can occupy all other processors.
+        /// The loop does not spin if the process may use only one processor. It also does not spin while the other loops of the
+        /// process that are awake can occupy all other processors.
         public static let adaptive = WaitPolicy(kind: .adaptive)
 
         /// Spins for a given time before each sleep.

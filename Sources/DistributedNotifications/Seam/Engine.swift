@@ -3,8 +3,9 @@ package import RunLoops
 /// The connection of one center to the other centers.
 ///
 /// The engine carries posts, and guarantees nothing about them. The center numbers and keeps posts, recognizes
-/// duplicates, and reports gaps, in the same way for every engine. An engine reports which posts it has accepted, which are settled
-/// (``EngineSink/acknowledged(accepted:settled:exempt:)``), and which it knows to be missing.
+/// duplicates, and reports gaps, in the same way for every engine. An engine reports three groups of posts: the posts that it has
+/// accepted, the posts that are settled (see ``EngineSink/acknowledged(accepted:settled:exempt:)``), and the posts that it knows to
+/// be missing.
 ///
 /// A center makes its engine on the thread of its own loop. It calls the engine only there, and expects every call of the
 /// ``EngineSink`` there, too. So an engine needs no lock. No method blocks.
@@ -12,9 +13,10 @@ package import RunLoops
 /// The engine may call the sink during ``start(_:_:)`` and later, but not during ``publish(_:)``, ``announce(_:)``,
 /// ``subscribe(_:)``, ``unsubscribe(_:)``, ``locate(_:)`` or ``confirm(_:credits:)``.
 ///
-/// After each ``EngineSink/state(_:epoch:)`` with ``ConnectionState/connected``, the center calls, in this order: `announce` with
-/// the opening horizons, `locate` with the posters that it knows, `subscribe` with all its subscriptions, and `publish` with all
-/// posts that are not settled. When the connection ends, the engine forgets everything that it got in these calls.
+/// Each time that the engine reports the state ``ConnectionState/connected``, the center makes these calls, in this order:
+/// `announce` with the first ``Announcement`` of the connection, `locate` with the posters that the center knows, `subscribe` with
+/// all its subscriptions, and `publish` with all posts that are not settled. When the connection ends, the engine forgets
+/// everything that it got in these calls.
 package protocol Engine: AnyObject {
     /// Begins to connect; from then on, the engine connects again whenever the connection ends.
     ///
@@ -49,8 +51,9 @@ package protocol Engine: AnyObject {
     /// Asks about posters that the center knows from an earlier connection.
     ///
     /// If the engine knows one of these posters, it delivers ``EngineBatch/Item/present(_:)`` or
-    /// ``EngineBatch/Item/ended(_:only:)`` for the poster. If not, it does so when it learns of the poster. Once there is a
-    /// subscription, the engine reports every poster in this way, even if the center has not asked about the poster.
+    /// ``EngineBatch/Item/ended(_:only:)`` for the poster. If the engine does not know the poster yet, it delivers one of these
+    /// items when it learns of the poster. Once there is a subscription, the engine reports every poster in this way, even if the
+    /// center has not asked about the poster.
     func locate(_ posters: [PosterID])
 
     /// Tells the engine which batches the center has taken, and how many more posts the center takes.
@@ -99,8 +102,9 @@ package protocol EngineSink: AnyObject {
     ///
     /// - Parameters:
     ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
-    ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. If it differs from the epoch
-    ///     of the last connection, the store is another one, possibly with nothing of what the last store contained.
+    ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. If the epoch differs from that
+    ///     of the last connection, the engine is connected with another store. This store can lack everything that the last store
+    ///     contained.
     ///   - sharesClock: True if all centers of the engine read the same clock, so that an observer can tell which posts are older
     ///     than its subscription.
     func state(_ state: ConnectionState, epoch: Epoch?, sharesClock: Bool)
@@ -108,11 +112,11 @@ package protocol EngineSink: AnyObject {
     /// Reports the progress of this poster's posts.
     ///
     /// - Parameters:
-    ///   - accepted: The number up to which the engine has all posts.
-    ///   - settled: The number up to which all posts are settled: each matching connection has confirmed the post, or was given a
-    ///     gap.
-    ///   - exempt: The number up to which posts do not count towards the limits of the center. If the engine itself limits the
-    ///     center's accepted posts, it passes `accepted` here; otherwise it passes `settled`.
+    ///   - accepted: The number of a post. The engine has this post and all earlier posts.
+    ///   - settled: The number of a post. This post and all earlier posts are settled: each matching connection has confirmed the
+    ///     post, or was given a gap.
+    ///   - exempt: The number of a post. This post and all earlier posts do not count towards the limits of the center. If the
+    ///     engine itself limits the center's accepted posts, it passes `accepted` here; otherwise it passes `settled`.
     func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64)
 
     /// Reports that the engine takes posts again.

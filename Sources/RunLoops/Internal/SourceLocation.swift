@@ -12,9 +12,9 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
     /// The place that is recorded for every job of Swift concurrency, because a job has no place of its own.
     static var job: SourceLocation { SourceLocation("a job of a task or an actor", 0) }
 
-    /// The place that is recorded for every delivery of a notification, until the observer is called.
+    /// The place that is recorded when a delivery of a notification is sent.
     ///
-    /// From then on, the place of the notification is recorded.
+    /// All deliveries share this place. When the observer is called, the place of the notification is recorded instead.
     static var delivery: SourceLocation { SourceLocation("the delivery of a notification", 0) }
 
     /// The place that is recorded for every block of the main dispatch queue, because a block has no place of its own.

@@ -43,7 +43,7 @@ final class HubEngine: Engine {
     private var hasEnded = false
     private var awaySince: ContinuousClock.Instant?
     private var connectedSince: ContinuousClock.Instant?
-    /// A reference to this engine for blocks on its loop; empty once the engine has ended.
+    /// A reference to this engine for the blocks that run on the engine's loop; empty once the engine has ended.
     private let confined = LoopConfined<HubEngine>()
 
     /// The maximum size, in bytes, of a message that contains more than one post.

@@ -5,9 +5,9 @@ internal import DequeModule
 /// When the loop calls libcurl, libcurl works on every transfer that has begun or was resumed, and the loop cannot interrupt that
 /// call. So only some of the transfers get their turn in each pass of the loop.
 extension TransferSet {
-    /// The units of work in one pass of the loop, after which no further transfer gets its turn.
+    /// The number of units of work after which no further transfer gets its turn in the same pass of the loop.
     static let workOfPass = 32
-    /// The units of work that are counted when a transfer is continued; beginning a transfer counts as 1.
+    /// The number of units of work for each transfer that continues; a transfer that begins counts as 1 unit.
     ///
     /// A transfer that is continued receives up to ``HTTPTransfer/inboxLimit`` bytes of its body.
     private static let workOfBytes = 4

@@ -46,12 +46,12 @@ final class ServerLink {
         wait = .header(until: date)
     }
 
-    /// Checks the time limit for what the client must send.
+    /// Checks the time limit for the part of a request that the client must send.
     ///
     /// - Parameters:
     ///   - now: The current moment.
-    ///   - time: The time limit for the header of a request that is not the first. It begins with the first check after the
-    ///     previous request.
+    ///   - time: The time limit for the header of each request after the first. The time begins when this method first checks
+    ///     the connection after the previous request.
     /// - Returns: True if the client has exceeded a time limit.
     func isLate(_ now: Moment, timeForHeader time: Duration) -> Bool {
         switch wait {

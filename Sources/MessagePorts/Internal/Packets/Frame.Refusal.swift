@@ -1,8 +1,8 @@
 extension Frame {
-    /// A reason for a refusal, which one end of a connection sends when it refuses the other end.
+    /// The reason that one end of a connection sends when it refuses the other end.
     ///
-    /// A port sends no reason when it has ended, or when it closes the connection because the client does not read its replies. In
-    /// the second case the connection has no room for a reason.
+    /// In two cases a port sends no reason. One is that the port has ended. The other is that the port closes the connection
+    /// because the client does not read its replies; this connection has no room for a reason.
     enum Refusal: UInt32, CaseIterable, Sendable {
         /// The port does not admit this peer.
         case notAdmitted = 1

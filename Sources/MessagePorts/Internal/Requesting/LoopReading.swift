@@ -1,11 +1,11 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The additional state of a connection whose packets are read by a loop, and by no other thread.
+/// The additional state of a connection whose packets are read only by a loop.
 ///
 /// Other connections are read by the threads that wait for replies. This connection's socket is in an ``EpollSet`` of its own, and
-/// the loop watches the set's descriptor. So any thread can change the set, to make it report when the socket has room. The set
-/// does not change when the remote port leaves its loop.
+/// the loop watches the set's descriptor. So any thread can change the set, and then the set also reports when the socket has room.
+/// The set does not change when the remote port leaves its loop.
 final class LoopReading: Sendable {
     /// The token that the set reports for the socket.
     static let socketToken: UInt64 = 0
@@ -20,16 +20,18 @@ final class LoopReading: Sendable {
     /// Only the thread of that loop accesses `input`.
     let claim = SharedClaim()
 
-    /// The remote port in the loop that reads the connection, or nil if the port is in no loop.
+    /// The remote port as an input of the loop that reads the connection; nil if the port is in no loop.
     ///
     /// `nonisolated(unsafe)`: guarded by ``claim``.
     nonisolated(unsafe) var input: RemotePortInput?
 
-    /// The state of the wait until the socket has room, which begins when a sender has found no room.
+    /// The state of the wait for room in the socket.
+    ///
+    /// The wait begins when a sender has found no room.
     private let room = Guarded(Room())
 
     private struct Room: Sendable {
-        /// True after a sender has found no room, until the set has reported room.
+        /// True from the time when a sender finds no room to the time when the set reports room.
         var isAwaited = false
         /// True while the set watches the socket for room.
         var isWatched = false
@@ -40,7 +42,8 @@ final class LoopReading: Sendable {
     ///
     /// The kernel does not report when it has resources again.
     ///
-    /// `nonisolated(unsafe)`: accessed under the lock of ``room``, which cannot hold a noncopyable value.
+    /// `nonisolated(unsafe)`: accessed under the lock of ``room``. The alarm is outside ``room`` because the alarm is a noncopyable
+    /// value, which ``room`` cannot hold.
     nonisolated(unsafe) private var alarm: Alarm?
 
     init(_ origin: SourceLocation) throws(SystemError) {
@@ -86,7 +89,9 @@ final class LoopReading: Sendable {
         claim.release()
     }
 
-    /// Sets one of the handlers that the loop calls: for the complete connection, for room, or for the end.
+    /// Sets the handler that the loop calls when one kind of event occurs.
+    ///
+    /// There are three kinds: the connection is complete, the socket has room again, and the connection has ended.
     ///
     /// - Parameters:
     ///   - member: The public function that the program has called, for the message about a misuse.
@@ -117,8 +122,8 @@ final class LoopReading: Sendable {
 
     /// Makes the set report when a socket has room, because a sender has found no room.
     ///
-    /// Until the port has admitted this process, the socket has room, and the set would report that in every pass of the loop. So
-    /// until then, this function only sets a flag, and ``admitted(_:)`` changes the set later.
+    /// If the port has not admitted this process yet, this function only sets a flag, and ``admitted(_:)`` changes the set later.
+    /// Before the admission, the socket has room, so the set would report that in every pass of the loop.
     ///
     /// The set is changed under the lock, although changing it is a system call: the last thread to change the state has to be the
     /// last thread to call the kernel.
@@ -130,7 +135,9 @@ final class LoopReading: Sendable {
         }
     }
 
-    /// Records that the port has admitted this process, and makes the set report room if a sender waits for that.
+    /// Makes the set report when the socket has room, if a sender already waits for room.
+    ///
+    /// This is called when the port has admitted this process.
     func admitted(_ socket: borrowing PacketSocket) {
         let descriptor = socket.descriptor
         room.withLock { if $0.isAwaited { watchRoom(&$0, descriptor) } }
@@ -157,7 +164,7 @@ final class LoopReading: Sendable {
         }
     }
 
-    /// True if the set may report that the socket has room, or that the alarm has fired.
+    /// True if the set watches the socket for room, or contains the alarm.
     var awaitsReports: Bool { room.withLock { unsafe $0.isWatched || alarm != nil } }
 
     /// Records that the socket has room for packets again.

@@ -27,7 +27,7 @@ struct ReaderRole: Sendable {
         let rawValue: UInt8
         /// Arriving packets, for tasks that wait for replies.
         static let replies = ServiceInterest(rawValue: 1)
-        /// The end of the connection, for the handlers that wait for it.
+        /// The end of the connection, for the handlers that are called when the connection ends.
         static let end = ServiceInterest(rawValue: 2)
     }
 

@@ -38,7 +38,9 @@ struct RequestTable: Sendable {
         if request.isTask { taskCount += 1 }
     }
 
-    /// Removes the request with the given number, because a reply or the notice that there will be no reply has arrived.
+    /// Removes the request with the given number.
+    ///
+    /// This is called when a reply has arrived, or a notice that there will be no reply.
     ///
     /// - Returns: The request. Nil if the wait for its reply has ended; in that case the reply is counted as late.
     /// - Complexity: O(*n*), where *n* is the number of requests, unless the request is one of the first or the last.

@@ -4,7 +4,7 @@ internal import RunLoops
 // Messages to peers, from any thread.
 
 extension MessagePortCore {
-    /// The connection of a peer of this port, or nil if it has ended.
+    /// Returns the connection of a peer; nil if the connection has ended, or if the peer is a peer of another port.
     func connection(of peer: MessagePort.Peer) -> PortConnection? {
         // A peer of another port can have the same connection number.
         guard let connection = connection(peer.connection), connection.peer == peer else { return nil }

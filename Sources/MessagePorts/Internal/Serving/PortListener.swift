@@ -21,7 +21,9 @@ final class PortListener: Sendable {
         unsafe self.held = consume held
     }
 
-    /// Accepts one connection without blocking; once the name has been released, accepts none.
+    /// Accepts one connection without blocking.
+    ///
+    /// After the name has been released, this accepts no connection.
     func accept() -> PacketListener.Accepted {
         var accepted: PacketListener.Accepted?
         // The loop's thread must not end while it holds the lock.
@@ -57,7 +59,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// True if the name still leads to the port and has not been released.
+    /// True if the name has been neither lost nor released.
     var hasName: Bool {
         lock.withLock { _ in
             switch unsafe held {
@@ -85,7 +87,7 @@ final class PortListener: Sendable {
     ///
     /// A second call does nothing.
     ///
-    /// - Parameter set: The port's set. If the set watches the listener, it stops.
+    /// - Parameter set: The port's set, which then no longer watches the listener.
     func release(_ set: EpollSet) {
         unwatch(in: set)
         var ended: PortRegistration?

@@ -1,4 +1,6 @@
-/// A notification on its way to a loop, for an observer with unlimited capacity, while the poster waits for the delivery.
+/// A delivery of a notification that the poster waits for.
+///
+/// It is sent to the loop of an observer with unlimited capacity.
 final class AwaitedDelivery: Sendable {
     private let observer: RedirectedObserver
     private let notification: Notification

@@ -38,7 +38,7 @@ struct Claim: ~Copyable, Sendable {
     /// Releases the claim, so that another object can take it.
     ///
     /// A receiver that leaves a port releases the claim, then loads `PortCore.isClosedInOrder`. The thread that ends the port
-    /// stores the end, then loads the claim. All four accesses are sequentially consistent, so at least one of the two threads sees
-    /// the other's store. That thread destroys the messages that are left.
+    /// stores the end, then loads the claim. All four accesses are sequentially consistent, so at least one of the two threads
+    /// finds that the port has ended and that the claim is free. That thread destroys the messages that are left.
     func release() { holder.store(0, ordering: .sequentiallyConsistent) }
 }

@@ -33,7 +33,8 @@ extension EpollSet.Interest {
 
     /// Converts epoll's events to readiness.
     ///
-    /// The result contains `.readable` and `.writable` only if the interest asks for them, and a hang-up or an error in any case.
+    /// The result contains `.readable` and `.writable` only if the interest asks for them. A hang-up or an error is in the result
+    /// even if the interest does not ask for it.
     func readiness(of interest: DescriptorSource.Interest) -> DescriptorSource.Readiness {
         var readiness: DescriptorSource.Readiness = []
         if rawValue & EPOLLIN.rawValue != 0 && interest.contains(.read) { readiness.insert(.readable) }

@@ -1,4 +1,6 @@
-/// An input that changes the set of descriptors that the kernel watches, but only when the loop is about to poll the kernel.
+/// An input that changes the set of descriptors that the kernel watches.
+///
+/// Each change is delayed until the loop is about to poll the kernel.
 ///
 /// > Thread safety: the loop's own thread only.
 protocol KernelChanging: AnyObject {

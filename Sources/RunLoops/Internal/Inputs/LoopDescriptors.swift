@@ -28,15 +28,15 @@ final class LoopDescriptors {
     /// True if the kernel watches the descriptors of the current mode, and all changes have been passed to the kernel.
     ///
     /// The property is stored because each pass reads it. The names of the current mode and of ``watchedMode`` are compared only
-    /// when one of the two changes.
+    /// after one of these two modes has changed, or changes have been passed to the kernel.
     private(set) var isUpToDate = true
 
-    /// The inputs with changes that must be passed to the kernel before the loop next polls it.
+    /// The inputs with pending changes, which must be passed to the kernel before the next poll.
     ///
     /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let changed = ExclusivityUnchecked([any KernelChanging]())
 
-    /// A libevent event that the next source to change its interest will use; nil before the loop has its first source.
+    /// The libevent event for the next source that changes its interest; nil before the loop has its first source.
     private var spareEvent: Event?
 
     /// The sources that have become ready and have not been served.
@@ -184,18 +184,19 @@ final class LoopDescriptors {
     /// True if a descriptor still refers to the same file as when its source joined the loop.
     func stillHolds(_ descriptor: CInt) -> Bool { files.value.holds(descriptor) }
 
-    /// Adds an input to the list of inputs with changes that must be passed to the kernel before the loop next polls it.
+    /// Adds an input to the list of inputs with pending changes, which must be passed to the kernel before the next poll.
     func noteChange(of input: any KernelChanging) {
         changed.value.append(input)
         isUpToDate = false
     }
 
-    /// Removes an input from the list of inputs with changes for the kernel, because the input leaves the loop.
+    /// Removes an input from the list of inputs with pending changes, because the input leaves the loop.
     func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
 
     /// Removes and returns the spare event.
     ///
-    /// The caller is a source that changes its interest. It then gives back its previous event, with ``keepSpareEvent(_:)``.
+    /// A source calls this when it changes its interest. After that, the source passes its previous event to
+    /// ``keepSpareEvent(_:)``.
     func takeSpareEvent() -> Event {
         guard let event = spareEvent.take() else {
             preconditionFailure("a loop with a source has a spare event")

@@ -4,9 +4,9 @@
 ///
 /// The signal owns one node. To make an input of a loop ready, a thread sends this node to the loop, so sending allocates nothing.
 ///
-/// The holder of the node can send it, and holds one reference to the signal. The first holder is the word that is armed with the
-/// node, the second is the sender that replaced that word, and the third is the loop's mailbox. There is only one such reference at
-/// a time, so the node is never in two lists.
+/// While the node is in use, it has one holder, which can send the node and holds one reference to the signal. First, the holder is
+/// the mailbox or bell that is armed with the node. Then the holder is the sender that takes the node from there, and then the
+/// loop's mailbox. There is only one such reference at a time, so the node is never in two lists.
 ///
 /// `@unchecked Sendable`: other threads read only the constant properties. If the destination is a loop, they access only the node,
 /// so that the cache line of the signal stays with the loop's thread. If the destination is not a loop, one thread uses the
@@ -21,9 +21,9 @@ final class ReadyNode: @unchecked Sendable {
         case other(any SignalReceiver)
     }
 
-    /// The payload of the node.
+    /// The contents of the node: unretained references to the signal and to the loop's handle.
     ///
-    /// `@safe`: the signal holds the handle, and the holder of the node holds the signal.
+    /// `@safe`: the holder of the node holds a reference to the signal, and the signal holds a reference to the handle.
     @safe
     private struct Link: BitwiseCopyable {
         let signal: Unmanaged<ReadyNode>
@@ -79,7 +79,9 @@ final class ReadyNode: @unchecked Sendable {
         unsafe node.address.deallocate()
     }
 
-    /// Retains the signal, and returns its node, with which the caller arms a mailbox or a bell.
+    /// Retains the signal, and returns its node.
+    ///
+    /// The caller arms a mailbox or a bell with the node.
     ///
     /// The reference belongs to the node until `takeRetained` takes it back. Only the loop's thread may call this.
     func retainedNode() -> Node {
@@ -89,7 +91,7 @@ final class ReadyNode: @unchecked Sendable {
         return node
     }
 
-    /// Takes back the reference that belongs to a node, and returns the signal.
+    /// Returns the signal that owns a node, and takes over the reference that belongs to the node.
     ///
     /// Only the loop's thread may call this.
     static func takeRetained(_ node: Node) -> ReadyNode {
@@ -101,7 +103,7 @@ final class ReadyNode: @unchecked Sendable {
 
     /// Sends the node to its loop, or notifies its set or task.
     ///
-    /// Any thread can call this. The call takes over the reference that accompanies the node.
+    /// Any thread can call this. The call takes over the reference that belongs to the node.
     static func send(_ node: Node) {
         racePoint(.sendsSignal)
         let link = node.peek(Link.self)

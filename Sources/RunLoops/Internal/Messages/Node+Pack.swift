@@ -30,11 +30,11 @@ extension Node {
         let slot: Slot
         /// True if the node contains no further message.
         ///
-        /// In that case the node belongs to the thread that has taken the message or notice.
+        /// If so, the thread that has taken the message or notice owns the node.
         let isLast: Bool
-        /// True if this is a message that counts towards the mailbox's limit, and not a notice or a message beyond the limit.
+        /// True if this is a message that counts towards the mailbox's limit.
         ///
-        /// In that case the node belongs to a slab.
+        /// If so, the node belongs to a slab. This is false for a notice, and for a message beyond the limit.
         let takesRoom: Bool
     }
 

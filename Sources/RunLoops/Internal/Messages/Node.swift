@@ -68,7 +68,8 @@ struct Node: Equatable, @unchecked Sendable {
 
     /// The kind of the contents.
     ///
-    /// Setting the kind also sets the mark to ``Mark/ordinary``, and removes the stamp that an earlier message can have left.
+    /// Setting the kind also sets the node's ``Mark`` to ``Mark/ordinary``, and removes the time stamp of an earlier message if
+    /// there is one.
     var kind: Kind {
         get {
             // Safe: only the kind of nodes in a loop's mailbox is loaded, and each of these nodes has a kind.
@@ -96,7 +97,9 @@ struct Node: Equatable, @unchecked Sendable {
         }
     }
 
-    /// Moves a message out of the node; in a pack, the message at `index`.
+    /// Moves a message out of the node.
+    ///
+    /// If the node is a pack, this moves the message at `index`.
     @inlinable
     func move<Message>(_ type: Message.Type, at index: Int = 0) -> Message {
         // Safe: this is called once for each stored message, with the same type.

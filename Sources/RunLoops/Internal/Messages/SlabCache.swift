@@ -74,7 +74,9 @@ struct SlabCache {
         return makeCurrent()
     }
 
-    /// Returns a node of the given size from the current slab, which must either have space for it or be used up.
+    /// Returns a node of the given size from the current slab, or from a new current slab if the present one is used up.
+    ///
+    /// - Precondition: The current slab has no space at all, or has enough space for the node.
     @inline(__always)
     private func take(_ size: Int) -> Node {
         if unsafe storage.pointee.cursor == storage.pointee.end { refill() }
@@ -182,7 +184,7 @@ struct SlabCache {
 ///
 /// The block is aligned to its size, so the slab of a node is found from the node's address.
 ///
-/// `@safe`: the address always refers to a slab that an unreleased node or the cache keeps.
+/// `@safe`: the slab at the address exists, because an unreleased node or the cache keeps the slab in existence.
 @safe
 struct Slab {
     private static let size = 4096

@@ -1,7 +1,7 @@
 /// Work that a loop does at the end of each pass, or each time before it sleeps.
 ///
-/// A pass is one cycle of the loop through all its inputs. If work is added while the loop is doing such work, the new work waits
-/// for the next time.
+/// A pass is one cycle of the loop through all its inputs. If more work is added while the loop is doing such work, the loop does
+/// the new work at the end of the next pass, or before the next sleep.
 ///
 /// > Thread safety: the loop's own thread only.
 package protocol DeferredWork: AnyObject {

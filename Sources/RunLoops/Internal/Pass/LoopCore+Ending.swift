@@ -12,7 +12,8 @@ extension LoopCore {
 
     /// Refuses new inputs and messages from now on, and releases all objects that the loop holds.
     ///
-    /// The release can destroy objects of the user, and so run code that calls the loop. At that time the loop has already ended.
+    /// The release can destroy objects of the user. Code that runs then can call the loop, although the loop has already ended at
+    /// that time.
     ///
     /// - Parameter takeCompanions: A function that removes and returns the objects that other modules keep with the loop.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
@@ -58,9 +59,9 @@ extension LoopCore {
     ///
     /// Call this after the loop's last handler has returned and its last input has left.
     ///
-    /// The descriptors are closed when the thread ends, and not when the last reference to the loop is released. That can be much
-    /// later: a joined ``RunLoopThread`` still holds the loop. If the thread was cancelled, or a handler has ended it, the thread's
-    /// stack holds the loop forever.
+    /// The descriptors are closed when the thread ends. They do not stay open until the last reference to the loop is released,
+    /// because that release can be much later: a joined ``RunLoopThread`` still holds the loop. If the thread was cancelled, or a
+    /// handler has ended it, the thread's stack holds the loop forever.
     func closeDescriptors() {
         descriptors.close()
         poller.end()

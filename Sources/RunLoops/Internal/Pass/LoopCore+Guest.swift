@@ -1,7 +1,9 @@
 // A guest is a loop that another main loop of its thread serves. That main loop waits for both loops.
 
 extension LoopCore {
-    /// Makes one pass without waiting, for another main loop of the thread, which serves this loop as its guest.
+    /// Makes one pass of this loop without waiting.
+    ///
+    /// This is called for another main loop of the thread, which serves this loop as its guest.
     ///
     /// - Parameters:
     ///   - mode: The mode.
@@ -17,12 +19,12 @@ extension LoopCore {
         _ = run(Activation(mode: mode, deadline: .never, options: options))
     }
 
-    /// Prepares this loop, the guest, before the main loop that serves it begins to wait.
+    /// Prepares this loop, which is a guest, for the next wait of the main loop that serves it.
     ///
     /// - Parameters:
     ///   - mode: The mode.
     ///   - servesIdleWork: True if idle work counts as work.
-    /// - Returns: True if there is work already. If not, the mailbox is armed and the alarm is set, so that new work makes the
+    /// - Returns: True if this loop has work already. If not, the mailbox is armed and the alarm is set, so that new work makes the
     ///   loop's descriptor readable.
     func prepareGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) -> Bool {
         changeMode(to: mode)

@@ -8,9 +8,9 @@ final class LoopEnding {
     /// The number of handlers that are still in the list although they were cancelled.
     private var cancelled = 0
 
-    /// The notice with which other threads wait for the end of the thread.
+    /// The notice that wakes the threads and tasks that wait for the end of this thread.
     ///
-    /// It is posted when the thread has released the loop, however the thread ends.
+    /// It is posted when the thread has released the loop, in whichever way the thread ends.
     var notice: EndNotice?
 
     /// The number of end handlers in the list, including cancelled handlers.

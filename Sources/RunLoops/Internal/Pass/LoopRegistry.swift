@@ -26,7 +26,9 @@ enum LoopRegistry {
         }
     }
 
-    /// Makes all loops begin or stop recording their handlers for the flight recorder.
+    /// Notifies all loops that a recording has begun or ended.
+    ///
+    /// From then on, the loops record their handlers for the flight recorder if there is a recording.
     static func recordingDidChange() {
         contents.withLock { contents in
             // This is read under the lock, so that the later of two changes takes effect last.
@@ -42,12 +44,14 @@ enum LoopRegistry {
         withExtendedLifetime(removed) {}
     }
 
-    /// Counts one more watchdog or inspector, for which all current and future loops record their handlers.
+    /// Adds 1 to the number of watchdogs and inspectors.
+    ///
+    /// While this number is above 0, all current and future loops record their handlers.
     static func beginWatching() { addWatchers(1) }
 
-    /// Counts one watchdog or inspector less.
+    /// Subtracts 1 from the number of watchdogs and inspectors.
     ///
-    /// The loops continue to record their handlers for the others, and for the flight recorder.
+    /// The loops continue to record their handlers if another watchdog or inspector, or the flight recorder, needs that.
     static func endWatching() { addWatchers(-1) }
 
     private static func addWatchers(_ number: Int) {

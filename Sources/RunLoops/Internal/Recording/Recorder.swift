@@ -69,7 +69,7 @@ package enum Recorder {
         return Slice(generation: ring.generation, event: event)
     }
 
-    /// Ends a slice, and writes it as an event, unless its recording has ended.
+    /// Ends a slice, and writes it as an event, unless the recording of the slice has ended.
     ///
     /// - Parameters:
     ///   - slice: The slice; nil for no slice.
@@ -84,7 +84,7 @@ package enum Recorder {
 
     /// Ends the innermost slice and writes it as an event, but only if the slice has the given kind.
     ///
-    /// This is for a caller that cannot keep the slice until its end.
+    /// This is for a caller that cannot store the slice until the activity ends.
     static func endInnermost(_ kind: EventKind, number: Int? = nil) {
         guard let ring, let begun = ring.innermost, begun.kind == kind else { return }
         end(begun, in: ring, number)

@@ -1,13 +1,13 @@
 package import Glibc
 
-/// The mutexes behind all locks of the library, which inherit the priority of a waiting real-time thread.
+/// The mutexes behind all locks of the library: the owner of such a mutex inherits the priority of a waiting real-time thread.
 ///
 /// While a real-time thread waits for such a mutex, the kernel gives that thread's priority to the thread that owns the mutex.
-/// Otherwise an owner of low priority could lose its processor to threads of medium priority, and the real-time thread would wait
-/// for them, too. Ordinary threads inherit no priority: their nice values only divide the processor's time.
+/// Without that, an owner of low priority could lose its processor to threads of medium priority, and the real-time thread would
+/// wait for them, too. Ordinary threads inherit no priority: their nice values only divide the processor's time.
 ///
-/// The word of such a mutex contains the ID of the thread that owns it. The thread of a forked child has another ID. So the child
-/// cannot unlock a mutex that its parent's thread locked before the fork, and has to initialize that mutex again.
+/// Such a mutex contains the ID of the thread that owns it. The thread of a forked child has another ID. So the child cannot unlock
+/// a mutex that its parent's thread locked before the fork, and has to initialize that mutex again.
 package enum InheritingMutex {
     /// Makes an unlocked mutex.
     @inlinable

@@ -35,12 +35,12 @@ enum ThreadEnd {
 
     /// Makes the calling thread call ``run()`` when it ends, and registers the function that releases a part's objects.
     ///
-    /// A second call on the same thread has no further effect.
+    /// A second call for the same part on the same thread has no further effect.
     ///
     /// - Parameters:
     ///   - part: The part that keeps objects for the calling thread.
-    ///   - release: A function that releases the part's objects for the thread that calls it. Only the first function is registered
-    ///     for a part, and every thread calls it when the thread ends.
+    ///   - release: A function that releases the part's objects for the thread that calls it. The first call for a part, on any
+    ///     thread, registers the function, which every thread then calls when it ends. Later calls for the part ignore `release`.
     static func watch(_ part: Part, _ release: @escaping Release) {
         releases.withLock { releases in if releases[part] == nil { releases[part] = release } }
         // Any value but null makes the destructor run. If a destructor of other code uses a loop after this destructor has run,
@@ -56,8 +56,9 @@ enum ThreadEnd {
         return key
     }()
 
-    /// Releases all objects that the package keeps for the calling thread, and then calls the functions that the ``Release``
-    /// functions have returned.
+    /// Releases all objects that the package keeps for the calling thread.
+    ///
+    /// This calls the ``Release`` function of each part, and then the second functions that those calls have returned.
     static func run() {
         // In a forked child, these objects belong to the parent, and locks that other threads held can stay locked for ever.
         if Fork.isChild { return }

@@ -143,7 +143,7 @@ extension Connection: StreamMember {
         }
     }
 
-    /// Gives the handler the stored bytes followed by `bytes`, and stores the bytes that the handler does not consume.
+    /// Gives the handler the stored bytes and then `bytes`, and stores the bytes that the handler does not consume.
     private func deliver(_ bytes: RawSpan) -> Bool {
         if !state.input.isEmpty {
             state.input.append(bytes)

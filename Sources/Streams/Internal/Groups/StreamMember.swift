@@ -4,7 +4,7 @@ internal import RunLoops
 ///
 /// > Thread safety: the loop's own thread only.
 protocol StreamMember: AnyObject {
-    /// The groups that the member is in, and its slot in each group.
+    /// The groups that the member is in, with the member's slot in each group.
     var places: MemberPlaces { get set }
 
     /// Called when the kernel has reported that the descriptor is ready, or when the member has asked to be served.
@@ -22,7 +22,9 @@ protocol StreamMember: AnyObject {
     var part: InspectedPart { get }
 }
 
-/// The groups that a member is in, one for each of its modes, and its slot in each group.
+/// The groups that a member is in, with the member's slot in each group.
+///
+/// There is one group for each mode of the member.
 struct MemberPlaces {
     /// A group and the member's slot in it.
     struct Place {
@@ -76,6 +78,6 @@ struct MemberPlaces {
         for place in list { place.group.change(place.slot, descriptor, interest) }
     }
 
-    /// Schedules the member to be served by its groups even though the kernel has reported nothing.
+    /// Asks all groups of the member to serve the member, although the kernel has reported nothing.
     func askToBeServed() { for place in list { place.group.serveAgain(place.slot) } }
 }
