@@ -87,7 +87,7 @@ public final class HTTPClient {
     ///
     /// A regular file is sent from its offset to its end, and again from that offset if the body must be sent again, for example
     /// after a redirect. The loop's thread reads the file, and waits for the disk. A pipe or socket is made non-blocking, and its
-    /// bytes are sent as they arrive, until its end. Apart from that, behaves like ``start(_:fileID:line:configure:)``.
+    /// bytes are sent as they arrive, until its end. Apart from that, this behaves like ``start(_:fileID:line:configure:)``.
     ///
     /// - Parameters:
     ///   - request: The request, whose body is ignored.

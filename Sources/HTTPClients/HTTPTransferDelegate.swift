@@ -43,7 +43,7 @@ extension HTTPTransferDelegate {
 extension HTTPClient {
     /// Starts a transfer that calls a delegate.
     ///
-    /// Apart from that, behaves like ``start(_:fileID:line:configure:)``.
+    /// Apart from that, this behaves like ``start(_:fileID:line:configure:)``.
     ///
     /// - Parameters:
     ///   - request: The request.

@@ -10,7 +10,7 @@ extension HTTPExchange {
     /// exchange.finish()
     /// ```
     ///
-    /// Apart from the body, behaves like ``respond(_:)``. The server holds the exchange until the exchange has ended.
+    /// Apart from the body, this behaves like ``respond(_:)``. The server holds the exchange until the exchange has ended.
     ///
     /// - Parameters:
     ///   - status: The status.
@@ -44,7 +44,7 @@ extension HTTPExchange {
 
     /// Writes a text, in UTF-8, as the next bytes of an answer that has begun.
     ///
-    /// Apart from that, behaves like ``write(_:)-([UInt8])``.
+    /// Apart from that, this behaves like ``write(_:)-([UInt8])``.
     ///
     /// - Parameter text: The text.
     /// - Returns: False in the same cases as for ``write(_:)-([UInt8])``.

@@ -50,7 +50,7 @@ extension HTTPExchange {
     ///
     /// If the request is not a WebSocket handshake, the client gets status 400, or 426 if it asks for a version other than 13.
     ///
-    /// Apart from that, behaves like ``upgrade(to:fields:options:onUpgraded:)``.
+    /// Apart from that, this behaves like ``upgrade(to:fields:options:onUpgraded:)``.
     ///
     /// - Parameters:
     ///   - fields: Further fields of the header, such as `Sec-WebSocket-Protocol`.

@@ -40,8 +40,8 @@ extension HTTPServer {
 
     /// Stops accepting connections, answers the requests that have begun, and then invalidates the server.
     ///
-    /// The calling task must run on the thread of the loop, and is suspended until the server is invalid. Apart from that, behaves
-    /// like ``stop(within:onStopped:)``.
+    /// The calling task must run on the thread of the loop, and is suspended until the server is invalid. Apart from that, this
+    /// behaves like ``stop(within:onStopped:)``.
     ///
     /// - Parameter limit: The time after which the remaining requests are ended with ``HTTPExchange/EndReason/serverInvalidated``.
     nonisolated(nonsending) public func stop(within limit: Duration = .seconds(30)) async {

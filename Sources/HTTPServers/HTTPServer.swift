@@ -110,7 +110,7 @@ public final class HTTPServer {
     ///
     /// The socket may come from systemd or from another process.
     ///
-    /// Apart from that, behaves like the initializer with an address.
+    /// Apart from that, this behaves like the initializer with an address.
     ///
     /// - Parameters:
     ///   - socket: The listening stream socket. It is made non-blocking, and closed when the server stops.

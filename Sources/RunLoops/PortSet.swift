@@ -58,7 +58,7 @@ public final class PortSet<Element: Sendable>: Sendable {
         add(port, port.core, end) { node in element(node.move(Message.self)) }
     }
 
-    /// Adds a port whose messages have the set's element type, so that each message is an element itself.
+    /// Adds a port whose messages have the set's element type, so that the set returns the messages unchanged.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
@@ -91,8 +91,8 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// Removes a port from the set.
     ///
-    /// Messages that were not received stay in the port. If the port was the last member, calls of ``receive(before:)`` that wait
-    /// throw ``PortSetError/noMembers``.
+    /// Messages that were not received stay in the port. If the port was the last member, every waiting call of
+    /// ``receive(before:)`` throws ``PortSetError/noMembers``.
     ///
     /// - Parameter port: The port. If it is not in the set, the call does nothing.
     ///

@@ -72,7 +72,9 @@ extension ServerLink {
         return unsafe Unmanaged.passUnretained(made).toOpaque()
     }
 
-    /// Ends the exchange of a request that libmicrohttpd has ended, and keeps the object for the next request if that is possible.
+    /// Ends the exchange, because libmicrohttpd has ended the request.
+    ///
+    /// If possible, the link keeps the exchange object for the next request.
     fileprivate func requestWasEnded(_ reason: runloops_end) {
         wait = .header(until: nil)
         guard let ended = exchange.take() else { return }
