@@ -112,8 +112,8 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// and each message goes to one of them. For the detection of <doc:Deadlocks>, the thread that last received from the set
     /// counts as the thread that serves the set.
     ///
-    /// - Parameter deadline: The time at which the wait ends; nil for never. If it has passed, the call checks once and does not
-    ///   wait.
+    /// - Parameter deadline: The time at which the wait ends; nil for never. If the deadline has passed already, the call checks
+    ///   once and does not wait.
     /// - Returns: The element that a member's closure made from its message, or the element for a member's end.
     /// - Throws: ``PortSetError`` if the deadline passed or the set has no members.
     ///

@@ -33,7 +33,7 @@ final class TransferSet {
         var active: [HTTPTransfer] = []
         /// The transfers that have something to deliver to their handlers or tasks, first in, first out.
         var queue = Deque<HTTPTransfer>()
-        /// The transfers that wait until libcurl may begin or continue them, first in, first out.
+        /// The transfers that wait for their turn to begin or to continue in libcurl, first in, first out.
         var turns = Deque<HTTPTransfer>()
         /// The units of work that are left in this pass of the loop; at 0 or less, transfers wait for their turn.
         var workLeft = TransferSet.workOfPass

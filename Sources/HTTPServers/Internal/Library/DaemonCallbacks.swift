@@ -87,7 +87,7 @@ extension ServerLink {
 }
 
 extension Exchange {
-    /// Takes the next step of the request, each time libmicrohttpd asks how to continue.
+    /// Takes the next step of the request; called each time libmicrohttpd asks how to continue.
     ///
     /// - Returns: False to close the connection.
     fileprivate func proceed(

@@ -32,7 +32,7 @@ enum SignalledStep {
 
 /// The input of a manual source.
 ///
-/// When a loop is inspected, the origin of the source is read through this protocol.
+/// An inspector reads the origin of the source through this protocol.
 protocol ManuallySignalledInput: SignalledInput {
     /// The source location at which the manual source was made.
     var origin: SourceLocation { get }

@@ -31,7 +31,7 @@ struct OpenSlices: ~Copyable, Sendable {
         }
     }
 
-    /// The innermost slice; nil if there is no slice, or if the innermost slice is nested too deep.
+    /// The innermost slice; nil if there is no slice, or if the innermost slice is nested too deeply.
     ///
     /// Only the thread that has pushed the slices may read this.
     var innermost: RecordedEvent? {
