@@ -9,7 +9,7 @@ extension DistributedNotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - sender: The sender to observe; nil for any sender, or none.
+    ///   - sender: The sender to observe; nil for all notifications, with or without a sender.
     ///   - loop: The loop on whose thread the handler is called.
     ///   - modes: The modes in which the handler may be called; at least one.
     ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit.
@@ -47,7 +47,7 @@ extension DistributedNotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
-    ///   - sender: The sender to observe; nil for any sender, or none.
+    ///   - sender: The sender to observe; nil for all notifications, with or without a sender.
     ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit. There is no
     ///     default, because each capacity costs either notifications or memory.
     ///   - behavior: The treatment of notifications while the center is suspended.

@@ -42,7 +42,7 @@ extension HTTPClient {
 
     /// Sends a request whose body is read from a descriptor, and awaits the header of its answer.
     ///
-    /// Apart from the body, behaves like ``response(for:fileID:line:)``.
+    /// Apart from the body, this behaves like ``response(for:fileID:line:)``.
     ///
     /// - Parameters:
     ///   - request: The request, whose body is ignored.

@@ -115,8 +115,8 @@ public final class HTTPClient {
     /// Ends all transfers with ``HTTPClientError/clientInvalidated``, and closes all connections.
     ///
     /// The handlers of ``HTTPTransfer/onEnd(_:)`` are called before this method returns. If a handler of the client calls this
-    /// method, they are called after that handler. Bytes that were not delivered are discarded. Calling this method again does
-    /// nothing.
+    /// method, the handlers of the end are called after that handler. Bytes that were not delivered are discarded. Calling this
+    /// method again does nothing.
     public func invalidate() {
         loop.requireOwnThread("HTTPClient.invalidate", "perform a block on the loop and call it there")
         transferSet.close()

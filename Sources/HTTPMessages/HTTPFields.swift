@@ -29,7 +29,9 @@ public struct HTTPFields: Hashable, Sendable {
         }
     }
 
-    /// The stored fields, through whose span callers read names and values without copying them.
+    /// The stored fields.
+    ///
+    /// Callers use the span of this array to read names and values without copying them.
     package private(set) var fields: [Field] = []
 
     /// Creates an empty list of fields.

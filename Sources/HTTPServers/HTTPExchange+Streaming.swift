@@ -10,7 +10,7 @@ extension HTTPExchange {
     /// exchange.finish()
     /// ```
     ///
-    /// Apart from the body, behaves like ``respond(_:)``. The server holds the exchange until the exchange has ended.
+    /// Apart from the body, this behaves like ``respond(_:)``. The server holds the exchange until the exchange has ended.
     ///
     /// - Parameters:
     ///   - status: The status.

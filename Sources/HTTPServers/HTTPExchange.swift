@@ -71,14 +71,14 @@ public final class HTTPExchange {
 
     /// Answers the request with the rest of a regular file, which the kernel copies to the socket.
     ///
-    /// Apart from the body, behaves like ``respond(_:)``.
+    /// Apart from the body, this behaves like ``respond(_:)``.
     ///
     /// - Parameters:
     ///   - file: The file, which is sent from its offset to its end, and then closed.
     ///   - status: The status.
     ///   - fields: The fields of the header.
-    /// - Returns: True if this answers the request. If the descriptor is not that of a regular file, the client gets status 500,
-    ///   and the result is also true.
+    /// - Returns: True if this answers the request. If the descriptor does not refer to a regular file, the client gets
+    ///   status 500, and the result is also true.
     @discardableResult
     public func respond(
         file: consuming OwnedDescriptor, status: Int = 200, fields: HTTPFields = [:]

@@ -7,8 +7,8 @@
 ///
 /// Each loop is sent a block, in which the loop reports its inputs. For a loop that does not run the block within the time that the
 /// caller waits, the report contains only what another thread can see. So a report is possible even while every loop is stuck, and
-/// it names the handlers in which the loops are stuck. A report contains names of loops, places in the source and numbers, and
-/// never the contents of messages.
+/// it names the handlers in which the loops are stuck. A report contains the names of loops, source locations, and numbers,
+/// but never the contents of messages.
 ///
 /// Times are in nanoseconds. The keys of the JSON form, ``json``, are the names of the members.
 ///
@@ -80,7 +80,7 @@ extension ProcessReport {
         public var kernelCalls: Int
         /// The number of timer fires, as in `RunLoop.Statistics.timerFires`.
         public var timerFires: Int
-        /// The time that the loop spent in runs, except waiting; as in `RunLoop.Statistics.busyTime`, but in nanoseconds.
+        /// The time that the loop spent in runs without waiting, as in `RunLoop.Statistics.busyTime`, but in nanoseconds.
         public var busyTime: Int64
         /// The processor time of the loop's thread, as in `RunLoop.processorTime`, but in nanoseconds.
         public var processorTime: Int64

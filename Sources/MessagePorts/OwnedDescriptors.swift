@@ -3,9 +3,9 @@ public import RunLoops
 
 /// A list of file descriptors with one owner, such as the descriptors of one message.
 ///
-/// The descriptors that are still in the list when it is destroyed are closed. Descriptors that another process has sent are closed
-/// soon after that, on a separate thread. Until they are taken out or closed, they count against
-/// ``MessagePort/Limits/untakenDescriptors``.
+/// When the list is destroyed, the descriptors that are still in it are closed. A descriptor that another process has sent is
+/// closed soon after that, on a separate thread. Such a descriptor counts against ``MessagePort/Limits/untakenDescriptors`` until
+/// it is taken out or closed.
 ///
 /// > Thread safety: a value that has one owner, which may pass it to any thread.
 public struct OwnedDescriptors: ~Copyable, Sendable {
@@ -27,7 +27,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - numbers: The descriptors.
-    ///   - sender: The quota of the peer that has sent them, or nil if no peer has.
+    ///   - sender: The quota of the peer that has sent the descriptors; nil if no peer has sent them.
     init(adopting numbers: [CInt], from sender: DescriptorQuota? = nil) {
         self.numbers = numbers
         self.sender = numbers.isEmpty ? nil : sender

@@ -45,8 +45,8 @@ extension DescriptorSource {
         case level
         /// The handler is called when the kernel reports new readiness.
         ///
-        /// While the loop runs in a mode that the source is not in, it does not watch the descriptor. When it watches the
-        /// descriptor again, it reports the present readiness once more.
+        /// The loop does not watch the descriptor while it runs in a mode without the source. When the loop begins to watch the
+        /// descriptor again, the present readiness is reported once more.
         case edge
     }
 }

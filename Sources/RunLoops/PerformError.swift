@@ -1,8 +1,8 @@
 /// The reason for which a wait for another thread's loop ended without a result.
 ///
-/// If you waited for a block, the block has not started and will not start. The exception is ``loopEnded(_:)``: the block can have
-/// started, and can itself have ended the thread. If you waited for the observers of a notification of the module Notifications,
-/// the notification has been posted, whatever the error: only the wait has ended.
+/// If you waited for a block, the block has not started and will not start. The exception is ``loopEnded(_:)``: perhaps the block
+/// has started, and has itself ended the thread. If you waited for the observers of a notification of the module Notifications,
+/// every error means that the notification has been posted, and that only the wait has ended early.
 ///
 /// > Thread safety: a value.
 public enum PerformError: Error, Hashable, Sendable {
@@ -10,7 +10,7 @@ public enum PerformError: Error, Hashable, Sendable {
     case timedOut(ErrorOrigin)
     /// The loop's thread ended before the block or the observers had returned.
     ///
-    /// The block itself can have ended the thread.
+    /// Perhaps the block itself has ended the thread.
     case loopEnded(ErrorOrigin)
     /// The calling thread would wait for itself.
     ///
@@ -30,7 +30,7 @@ extension PerformError {
     /// A ``wouldDeadlock(_:)`` error without an origin, to compare with or to throw in your own code.
     public static var wouldDeadlock: PerformError { .wouldDeadlock(.unknown) }
 
-    /// Returns this error, with the given origin if its own origin is unknown.
+    /// Returns this error if its origin is known, or else the same error with the given origin.
     func about(_ origin: @autoclosure () -> ErrorOrigin) -> PerformError {
         switch self {
         case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self

@@ -58,7 +58,7 @@ public final class PortSet<Element: Sendable>: Sendable {
         add(port, port.core, end) { node in element(node.move(Message.self)) }
     }
 
-    /// Adds a port whose messages have the set's element type, so that each message is an element itself.
+    /// Adds a port whose messages have the set's element type, so that the set returns the messages unchanged.
     ///
     /// - Parameters:
     ///   - port: The port. It must be in no loop and in no other set.
@@ -91,8 +91,8 @@ public final class PortSet<Element: Sendable>: Sendable {
 
     /// Removes a port from the set.
     ///
-    /// Messages that were not received stay in the port. If the port was the last member, calls of ``receive(before:)`` that wait
-    /// throw ``PortSetError/noMembers``.
+    /// Messages that were not received stay in the port. If the port was the last member, every waiting call of
+    /// ``receive(before:)`` throws ``PortSetError/noMembers``.
     ///
     /// - Parameter port: The port. If it is not in the set, the call does nothing.
     ///
@@ -112,8 +112,8 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// and each message goes to one of them. For the detection of <doc:Deadlocks>, the thread that last received from the set
     /// counts as the thread that serves the set.
     ///
-    /// - Parameter deadline: The time at which the wait ends; nil for never. If it has passed, the call checks once and does not
-    ///   wait.
+    /// - Parameter deadline: The time at which the wait ends; nil for never. If the deadline has passed already, the call checks
+    ///   once and does not wait.
     /// - Returns: The element that a member's closure made from its message, or the element for a member's end.
     /// - Throws: ``PortSetError`` if the deadline passed or the set has no members.
     ///

@@ -34,9 +34,14 @@ package struct Subscription: Hashable, Sendable {
         case now
         /// At most this number of earlier posts: the most recent ones.
         case last(Int)
-        /// The posts since a time, in nanoseconds since 1970, by the posters' clocks.
+        /// The posts with a date at or after this time, in nanoseconds since 1970.
+        ///
+        /// The date of a post comes from the clock of its poster.
         case since(Int64)
-        /// The posts after a position in the store with the given epoch; all posts if the engine now uses another store.
+        /// The posts after a position.
+        ///
+        /// The epoch identifies the store in which the position is valid. If the engine now uses another store, all posts of that
+        /// store are delivered.
         case after(Position, Epoch)
     }
 
@@ -44,7 +49,7 @@ package struct Subscription: Hashable, Sendable {
     package let number: UInt64
     /// The name that the subscription is for; nil for every name.
     package let name: String?
-    /// The sender that the subscription is for; nil for posts with any sender or none.
+    /// The sender that the subscription is for; nil for all posts, with or without a sender.
     package let sender: String?
     package var start: Start
 

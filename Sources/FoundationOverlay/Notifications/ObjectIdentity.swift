@@ -13,8 +13,8 @@ enum ObjectIdentity {
 
     /// Returns the instance that stands for a notification's object in comparisons.
     ///
-    /// - Parameter object: The object of a notification, an instance of a class or a value; nil for none.
-    /// - Returns: The instance; nil for none. The caller must keep it alive for as long as its identity is compared.
+    /// - Parameter object: The object of a notification, which is an instance of a class or a value; nil for no object.
+    /// - Returns: The instance; nil for no object. The caller must keep the instance alive for as long as the instance is compared.
     static func of(_ object: Any?) -> (any AnyObject & Sendable)? {
         guard let object else { return nil }
         if type(of: object) is AnyClass { return instance(object) }

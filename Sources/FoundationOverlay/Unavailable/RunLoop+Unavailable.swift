@@ -5,10 +5,10 @@ public import class RunLoops.RunLoop
 
 /// Members of Foundation's run loop that this package refuses; the compiler's message for each says what to write instead.
 extension RunLoop {
-    /// Unavailable: a port of Foundation's works in Foundation's loop only.
+    /// Unavailable: a Foundation port works only in a Foundation run loop.
     ///
     /// - Parameters:
-    ///   - port: A port of Foundation's.
+    ///   - port: A Foundation port.
     ///   - mode: The mode.
     @available(
         *, unavailable,
@@ -51,7 +51,7 @@ extension RunLoop {
     /// Unavailable: a Foundation timer fires only in a Foundation run loop.
     ///
     /// - Parameters:
-    ///   - timer: A timer of Foundation's.
+    ///   - timer: A Foundation timer.
     ///   - mode: The mode.
     @available(
         *, unavailable,

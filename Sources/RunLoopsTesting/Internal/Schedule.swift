@@ -81,7 +81,9 @@ final class Schedule: Sendable {
 
     func jump(to date: ContinuousClock.Instant) { state.withLock { $0.now = max($0.now, date) } }
 
-    /// Returns the next date at which any thread, including the body's, has something to do; nil if there is none.
+    /// Returns the earliest date at which a thread has something to do; nil if there is none.
+    ///
+    /// The threads include the body's thread.
     private func nextWake() -> ContinuousClock.Instant? {
         let (threads, bodyWake) = state.withLock { ($0.threads, $0.bodyWake) }
         var next = bodyWake

@@ -25,18 +25,20 @@ struct HubPoster: Hashable, Sendable {
     var connection: Hub.ConnectionID?
     /// True once the poster has sent its first announcement (``Announcement/isOpening``).
     var isOpen = false
-    /// The number up to which the poster's posts were accepted, or will not be sent.
+    /// The highest number that the poster has used or skipped.
+    ///
+    /// Each post up to this number was accepted, or will never be sent.
     var accepted: UInt64 = 0
     var marks: [Topic: Mark] = [:]
     /// The accepted posts that at least one connection still has to confirm, in the order of their numbers.
     private var unsettled = Deque<Unsettled>()
 
-    /// The number up to which no accepted post of the poster waits for a confirmation.
+    /// The number just below that of the oldest post that waits for a confirmation; ``accepted`` if no post waits.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
-    /// Records that the poster has posted in a topic up to a number.
+    /// Records the number of a post or of a ``Horizon`` that has arrived for a topic.
     ///
-    /// `horizonTime` is the time of a ``Horizon`` with that number. It is nil if a post with that number has arrived.
+    /// `horizonTime` is the time of the horizon, and nil for a post.
     ///
     /// - Returns: False if there are too many topics.
     mutating func note(_ topic: Topic, _ number: UInt64, horizonTime: Int64? = nil, most: Int) -> Bool {
@@ -56,7 +58,8 @@ struct HubPoster: Hashable, Sendable {
     /// - Parameters:
     ///   - number: The number of the post.
     ///   - waiting: The number of connections that have to confirm the post.
-    ///   - most: The maximum number of posts that wait for confirmations. Beyond it, the oldest of them is treated as settled.
+    ///   - most: The maximum number of posts that wait for confirmations. If more would wait, the
+    ///     oldest of them is treated as settled.
     mutating func accept(_ number: UInt64, waiting: Int, most: Int) {
         accepted = number
         if waiting == 0 { return }

@@ -42,7 +42,7 @@ private func withTransfer<Result>(
 }
 
 extension HTTPTransfer {
-    /// The number of bytes in the inbox of a transfer at which libcurl must hold back further bytes.
+    /// The limit on the bytes in a transfer's inbox; at the limit, libcurl must hold back further bytes.
     ///
     /// The inbox holds the received bytes that no handler or task has taken yet. The callback for the body checks the limit,
     /// because libcurl can read up to a hundred times from one socket in one call.

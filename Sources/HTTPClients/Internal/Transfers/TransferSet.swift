@@ -17,7 +17,9 @@ final class TransferSet {
     let options: HTTPClient.Options
     let origin: SourceLocation
 
-    /// The storage of ``contents``, without exclusivity checks for the reason that `HTTPTransfer.storage` states.
+    /// The storage of ``contents``.
+    ///
+    /// It has no exclusivity checks. The comment at `HTTPTransfer.storage` gives the reason.
     @exclusivity(unchecked) private var storage = Contents()
 
     /// The mutable state of the set.
@@ -31,13 +33,13 @@ final class TransferSet {
         var active: [HTTPTransfer] = []
         /// The transfers that have something to deliver to their handlers or tasks, first in, first out.
         var queue = Deque<HTTPTransfer>()
-        /// The transfers that wait until libcurl may begin or continue them, first in, first out.
+        /// The transfers that wait for their turn to begin or to continue in libcurl, first in, first out.
         var turns = Deque<HTTPTransfer>()
         /// The units of work that are left in this pass of the loop; at 0 or less, transfers wait for their turn.
         var workLeft = TransferSet.workOfPass
         /// libcurl's handles of ended transfers, kept for new transfers.
         var spareHandles: [OpaquePointer] = unsafe []
-        /// The transfers that wait for more bytes of their request bodies, by the descriptors that the bodies are read from.
+        /// The transfers that wait for more bytes of their request bodies; the key is the descriptor that the body is read from.
         var waitingUploads: [CInt: HTTPTransfer] = [:]
         /// The instant at which libcurl wants to be called; nil for none.
         var libraryDeadline: ContinuousClock.Instant?
@@ -45,7 +47,7 @@ final class TransferSet {
         var idleDeadline: ContinuousClock.Instant?
         /// True during `serve()`.
         ///
-        /// Meanwhile the deadline need not be set and the set need not be ended, because `serve()` does both before it returns.
+        /// Meanwhile no other method updates the deadline or ends this object, because `serve()` does both before it returns.
         var isServing = false
         /// True while a handler runs; meanwhile no other handler of this client is called.
         var isDelivering = false
@@ -108,10 +110,10 @@ final class TransferSet {
         updateDeadline()
     }
 
-    /// Sets the instant at which the loop calls `serve()` even if no descriptor is ready.
+    /// Sets the deadline at which the loop calls `serve()` even if no descriptor is ready.
     ///
-    /// If a transfer is queued or waits for its turn, that is immediately. Otherwise it is the deadline of libcurl or of the idle
-    /// check, whichever is earlier.
+    /// If a transfer is queued or waits for its turn, the loop calls `serve()` immediately. Otherwise, the deadline is that of
+    /// libcurl or that of the idle check, whichever is earlier.
     func updateDeadline() {
         if contents.isServing { return }
         if !contents.queue.isEmpty || !contents.turns.isEmpty {

@@ -36,7 +36,7 @@ extension Exchange {
         return true
     }
 
-    /// Reports a problem of the user's answer, and answers with status 500 instead.
+    /// Reports a problem with the user's answer, and sends status 500 instead.
     private func refuseAnswer(_ problem: String) {
         RunLoopDiagnostics.report(
             "HTTPExchange: the answer to \(request) is not sent, because \(problem)")

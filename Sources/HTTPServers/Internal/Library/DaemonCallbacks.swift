@@ -72,7 +72,9 @@ extension ServerLink {
         return unsafe Unmanaged.passUnretained(made).toOpaque()
     }
 
-    /// Ends the exchange of a request that libmicrohttpd has ended, and keeps the object for the next request if that is possible.
+    /// Ends the exchange, because libmicrohttpd has ended the request.
+    ///
+    /// If possible, the link keeps the exchange object for the next request.
     fileprivate func requestWasEnded(_ reason: runloops_end) {
         wait = .header(until: nil)
         guard let ended = exchange.take() else { return }
@@ -85,7 +87,7 @@ extension ServerLink {
 }
 
 extension Exchange {
-    /// Takes the next step of the request, each time libmicrohttpd asks how to continue.
+    /// Takes the next step of the request; called each time libmicrohttpd asks how to continue.
     ///
     /// - Returns: False to close the connection.
     fileprivate func proceed(

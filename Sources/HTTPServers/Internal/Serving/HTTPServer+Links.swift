@@ -2,7 +2,9 @@ internal import CHTTPDaemon
 internal import RunLoops
 
 extension HTTPServer {
-    /// The time after which a connection is closed while the server stops, if there is neither a request nor an unread byte on it.
+    /// The time for which a connection must be quiet before a stopping server closes it.
+    ///
+    /// A connection is quiet while it has no request and no unread byte.
     private static let quietTime = Duration.milliseconds(500)
 
     func linkWasOpened(_ handle: OpaquePointer) -> ServerLink {
@@ -31,7 +33,9 @@ extension HTTPServer {
 
     // MARK: - Clients that leave
 
-    /// Watches the socket of an exchange whose streamed answer has no bytes to send, to notice that the client leaves.
+    /// Watches the socket of an exchange, to notice when the client leaves.
+    ///
+    /// This is for an exchange whose streamed answer has no bytes to send at the moment.
     func watch(_ exchange: Exchange) {
         if exchange.hasEnded { return }
         let socket = exchange.link.socket
@@ -58,7 +62,9 @@ extension HTTPServer {
 
     // MARK: - Times
 
-    /// The time between two checks of all connections for time limits that are exceeded and clients that have left.
+    /// The time between two checks of all connections.
+    ///
+    /// A check finds the connections that have exceeded a time limit, and those whose clients have left.
     var sweepInterval: Duration {
         if stopping != nil { return .milliseconds(20) }
         return max(min(options.headerTimeout, options.bodyTimeout) / 8, .milliseconds(1))
@@ -66,7 +72,8 @@ extension HTTPServer {
 
     /// Closes connections, if a check of all connections is due.
     ///
-    /// It closes those whose clients have exceeded a time limit or left, and, while the server stops, those that are quiet.
+    /// The check closes each connection whose client has exceeded a time limit or has left. While the server stops, the check also
+    /// closes quiet connections.
     func sweepIfDue() {
         if let sweepDate, .now < sweepDate { return }
         sweepDate = nil

@@ -27,12 +27,12 @@ final class PortConnection: Sendable {
     /// The connection is not read after that.
     private let wasCutOff = Atomic(false)
 
-    /// The time after which the connection is closed, if the kernel stays out of resources for the first packet of the backlog.
+    /// The time for which the kernel can be out of resources for the first packet of the backlog before the connection is closed.
     ///
     /// The packet can be a reply. If the connection stayed open, the requester would wait for the reply forever.
     static let patience = Duration.seconds(60)
 
-    /// The moment since which the kernel has been out of resources for the first packet of the backlog; nil if it is not.
+    /// The moment at which the kernel ran out of resources for the first packet of the backlog; nil if the kernel has resources.
     ///
     /// `nonisolated(unsafe)`: guarded by ``MessagePortCore/claim``, so that only the thread of the port's loop accesses it.
     nonisolated(unsafe) var refusedSince: Moment?
@@ -209,10 +209,10 @@ final class PortConnection: Sendable {
 
     /// Sets the events that the port's epoll set reports for the connection.
     ///
-    /// This is the only system call that is made under the lock of the outbox. Suppose that it were made after unlocking. A thread
-    /// that adds the first packet asks for `.writing`, and the loop stops `.writing` when it has sent the last packet. These two
-    /// system calls could then be made in the wrong order. The set would report room that no packet needs, or it would not report
-    /// room for a packet, which would never be sent.
+    /// This is the only system call that is made under the lock of the outbox. Without the lock, two such calls could be made in
+    /// the wrong order: a thread that adds the first packet asks for `.writing`, and the loop stops `.writing` when it has sent the
+    /// last packet. Then the set would report room although no packet waits, or it would report no room although a packet waits.
+    /// That packet would never be sent.
     private func watch(_ outbox: inout Outbox) {
         var interest: EpollSet.Interest = outbox.awaitsRoom ? .writing : []
         // The kernel always reports the end. While the connection is not read, the kernel would do so in every pass. So the set

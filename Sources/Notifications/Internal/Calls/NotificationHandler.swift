@@ -1,4 +1,4 @@
-/// The handler of an observation of notifications.
+/// The handler that an observation calls with notifications.
 ///
 /// The handler is a class with a constant property, because Swift calls the closure in such a property without retaining it. The
 /// class is not generic, because Swift calls a closure in an object of a generic class through a second closure.
@@ -7,7 +7,7 @@ final class NotificationHandler {
     init(_ body: @escaping (Notification) -> Void) { self.body = body }
 }
 
-/// The handler of an observation of messages of a type.
+/// The handler that an observation calls with messages of one type.
 final class MessageHandler<Message: NotificationMessage> {
     let body: (Message) -> Void
     init(_ body: @escaping (Message) -> Void) { self.body = body }

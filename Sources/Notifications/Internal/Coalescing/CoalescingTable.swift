@@ -41,7 +41,7 @@ struct CoalescingTable {
         }
     }
 
-    /// The number of buckets that the longest search for a stored slot number looks at.
+    /// The length, in buckets, of the longest search for a stored slot number.
     ///
     /// The getter visits all buckets.
     var longestSearch: Int {

@@ -17,9 +17,9 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     ///
     /// A shard is alone on a pair of cache lines, because processors fetch cache lines in pairs.
     ///
-    /// A thread that changes the table, or a list in it, holds the fork lock that belongs to the shard's address. So a forked child
-    /// can add and remove observations, no matter what the other threads of its parent were doing at the fork. That lock lies on
-    /// separate cache lines.
+    /// A thread that changes the table, or a list in it, holds the fork lock that the shard's address selects. So a forked child
+    /// can add and remove observations, no matter what the other threads of its parent were doing at the fork. The fork lock lies
+    /// on other cache lines than the shard.
     struct Shard: ~Copyable {
         /// The address of the shard's table, which the shard retains; 0 if there is no table.
         let table = Atomic<UInt>(0)
@@ -107,14 +107,14 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         return Observers(list)
     }
 
-    /// The observations of one key that a post calls.
+    /// The observations that a post calls, all of one key.
     ///
-    /// If there are any, this value holds a reference to their list.
+    /// If there are any, this value holds a reference to the list of them.
     struct Observers: ~Copyable {
         private let list: ObserverList?
         let count: Int
 
-        /// Makes the value for a list, and takes over the caller's reference to the list.
+        /// Makes a value from a list of observations, and takes over the caller's reference to the list.
         @inline(__always)
         fileprivate init(_ list: ObserverList?) {
             self.list = list
@@ -124,7 +124,9 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
         @inline(__always)
         deinit { list?.release() }
 
-        /// The observation at an index less than ``count``; it lives at least as long as this value.
+        /// The observation at an index less than ``count``.
+        ///
+        /// The observation lives at least until this `Observers` value is destroyed.
         @inline(__always)
         subscript(index: Int) -> Unmanaged<Observation> {
             guard let list else { preconditionFailure("there are no observations") }

@@ -8,18 +8,18 @@ extension HandlerCaller {
     private static let mostInWindow = 8
     /// The length of a time window, in microseconds; at most ``mostInWindow`` handlers are recorded individually in each window.
     private static let window: UInt64 = 50
-    /// The number of message handlers that a loop calls without reading the clock when the time window is full.
+    /// The number of readings of the clock that a loop omits after it has found the time window full.
     ///
-    /// Without this pause, a busy loop would read the clock in each pass, only to find that the window is not over.
+    /// Otherwise, a busy loop would read the clock in each pass, only to find that the window is not over.
     private static let sparedLooks = 3
     /// The time, in microseconds, that unrecorded handlers can take together before they are recorded as one event.
     private static let longestGap: UInt64 = 500
 
     /// Calls a handler, and records the call in the flight recorder.
     ///
-    /// In each time window, at most ``mostInWindow`` message handlers are recorded individually. The loop measures the total time
-    /// of the other handlers in its next step that serves messages, or before it sleeps. If that time is longer than
-    /// ``longestGap``, the loop records these handlers as one event.
+    /// In each time window, at most ``mostInWindow`` message handlers are recorded individually. For the other handlers, the loop
+    /// measures only the total time. It does so in a later step that serves messages, or before it sleeps. If the total time is
+    /// longer than ``longestGap``, the loop records these handlers as one event.
     @inline(never)
     func callRecorded(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
@@ -118,9 +118,9 @@ extension HandlerCaller {
         ring.own.looksToSpare = 0
     }
 
-    /// Counts a message handler, before it is recorded, toward the limit of the current time window.
+    /// Counts a message handler toward the limit of the current time window; called before the handler is recorded.
     ///
-    /// If that window is over, a new window begins.
+    /// If the window is over, a new window begins.
     ///
     /// - Returns: False if ``mostInWindow`` handlers were already recorded in the window.
     @inline(__always)

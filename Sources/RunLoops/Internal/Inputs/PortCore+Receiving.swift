@@ -1,7 +1,9 @@
 // The receiver's operations: taking nodes in and handing messages out. Only the holder of the claim may call them.
 
 extension PortCore {
-    /// Moves all nodes from the mailbox to the end of the backlog, the receiver's list of nodes to hand out.
+    /// Moves all nodes from the mailbox to the end of the backlog.
+    ///
+    /// The backlog is the list of nodes from which the receiver takes messages and notices.
     ///
     /// - Returns: The number of nodes in the backlog.
     func takeMail() -> Int {
@@ -9,7 +11,7 @@ extension PortCore {
         return unsafe receiver.state.value.backlog.count
     }
 
-    /// The number of nodes in the backlog, the receiver's list of nodes to hand out.
+    /// The number of nodes in the backlog, from which the receiver takes messages and notices.
     var backlogCount: Int { unsafe receiver.state.value.backlog.count }
 
     /// The node with the oldest message or notice in the backlog; nil if the backlog is empty or the port has ended.
@@ -17,7 +19,7 @@ extension PortCore {
 
     /// Removes the oldest message or notice from its node, and returns it.
     ///
-    /// The node must be ``next``. If the removed item is a message, the port has room for one message more.
+    /// The node must be ``next``. If the removed item is a message, the port has room for one more message.
     @inline(__always)
     func take(from node: Node) -> Node.Taken {
         let taken = node.takeSlot()
@@ -28,10 +30,10 @@ extension PortCore {
         return taken
     }
 
-    /// Removes the oldest message or notice, and returns it in a node of its own; nil if there is none.
+    /// Removes the oldest message or notice, and returns it in a node that carries nothing else; nil if there is none.
     ///
-    /// A node can carry several messages. So a receiver calls this method if another thread can take the next message before the
-    /// receiver has used this one.
+    /// A node can carry several messages. A receiver needs a separate node if another thread can take the next message before the
+    /// receiver has used the returned message.
     func takeIntoOwnNode() -> Node? {
         guard let next else { return nil }
         let taken = take(from: next)
@@ -56,8 +58,8 @@ extension PortCore {
 
     /// Disarms the mailbox or, in a signal port, the bell.
     ///
-    /// The mailbox or the bell was armed with a reference to the signal. If no sender has taken the signal's node, this method
-    /// releases that reference.
+    /// Arming has stored a reference to the signal in the mailbox or bell. If no sender has taken this reference, the method
+    /// releases it.
     func disarm(_ signal: ReadyNode) {
         if isSignalPort {
             if let node = bell.disarm() { _ = ReadyNode.takeRetained(node) }

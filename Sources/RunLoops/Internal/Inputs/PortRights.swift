@@ -40,8 +40,8 @@ struct PortRights: Sendable {
 
     /// The total number of send rights that have been made.
     ///
-    /// A notice carries this number as of when the notice was queued. If the number has grown when the notice arrives, the notice
-    /// is out of date.
+    /// A notice carries the value that this number had when the notice was queued. If the number is higher by the time that the
+    /// notice arrives, the notice is out of date.
     private var made = 0
 
     /// The value of ``made`` in the last notice that has reached the receiver's handler.
@@ -76,8 +76,8 @@ struct PortRights: Sendable {
 
     /// Requests the notice that no send right is left.
     ///
-    /// A notice is due immediately if all send rights that were made have been released, and the receiver has got no notice of
-    /// that.
+    /// The notice is due immediately if send rights have been made, all of them have been released, and the receiver's handler has
+    /// not been called for that yet.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:
@@ -123,7 +123,7 @@ struct PortRights: Sendable {
     /// Stops the notices, because the port has ended.
     mutating func end() { notice = .ended }
 
-    /// True after the port has ended, when it sends no more notices.
+    /// True once the port has ended, and so sends no more notices.
     var hasEnded: Bool {
         switch notice {
         case .ended: true

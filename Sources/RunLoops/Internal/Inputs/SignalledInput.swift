@@ -13,7 +13,7 @@ protocol SignalledInput: LoopInput {
 package struct Served {
     /// True if a handler was called.
     package var calledHandler = false
-    /// True if more is waiting to be served; the input is then served again in the next pass.
+    /// True if the input has more to serve; the loop then serves the input again in the next pass.
     package var hasMore = false
 
     package init(calledHandler: Bool = false, hasMore: Bool = false) {
@@ -22,7 +22,7 @@ package struct Served {
     }
 }
 
-/// The two steps of a pass in which signalled inputs are served.
+/// The two steps of a pass that serve signalled inputs.
 enum SignalledStep {
     /// The input is served with the manual sources, before the loop decides whether to sleep.
     case manualSources
@@ -32,7 +32,7 @@ enum SignalledStep {
 
 /// The input of a manual source.
 ///
-/// When a loop is inspected, the origin of the source is read through this protocol.
+/// An inspector reads the origin of the source through this protocol.
 protocol ManuallySignalledInput: SignalledInput {
     /// The source location at which the manual source was made.
     var origin: SourceLocation { get }

@@ -1,4 +1,4 @@
-/// The retries of one loop for descriptors that the kernel has refused to watch.
+/// The schedule on which one loop retries the descriptors that the kernel has refused to watch.
 ///
 /// While there are such descriptors, each pass goes through all descriptors of the loop and checks which of them the kernel must
 /// watch. This check retries the refused descriptors if the pause after the last refusal is over.

@@ -22,7 +22,7 @@ enum LoopOpening {
     /// The number grows after each abandoned call of libevent. It is changed under the lock only.
     private static let margin = Atomic(0)
 
-    /// Opens descriptors of a loop, while no other thread opens descriptors of another loop.
+    /// Calls a closure that opens the descriptors of a loop, while no other thread runs such a closure.
     ///
     /// - Parameter body: The closure that opens the descriptors. It makes system calls under the lock, because the check for free
     ///   descriptors is valid only while the lock is held. It calls no handler and takes no other lock.

@@ -5,7 +5,7 @@ internal import Glibc
 enum StandardError {
     /// Writes a line, and blocks until it is written.
     ///
-    /// Call this on a thread that has no other purpose and blocks SIGPIPE.
+    /// Call this on a thread that blocks SIGPIPE and has no other purpose.
     ///
     /// - Returns: False if the kernel refuses.
     static func write(_ line: String) -> Bool {

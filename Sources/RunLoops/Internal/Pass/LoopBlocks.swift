@@ -36,7 +36,9 @@ final class LoopBlocks {
     @inline(__always)
     func append(_ node: Node) { queue.append(node) }
 
-    /// Appends and counts a block, a parcel or a job that the loop's own thread has sent, and that was not in the mailbox.
+    /// Appends a block, a parcel or a job of the loop's own thread, and counts it.
+    ///
+    /// Such a node does not come through the mailbox.
     @inline(__always)
     func appendHere(_ node: Node) {
         members.handle.counters.takenBlocks.add()
@@ -124,7 +126,7 @@ final class LoopBlocks {
     /// Tasks that only prefer the loop continue on another executor. On this loop such a task could yield again and again, and so
     /// keep the thread from ending.
     ///
-    /// - Parameter takeMail: A function that puts the nodes that other threads have sent into the queue.
+    /// - Parameter takeMail: A function that moves the nodes in the mailbox into the queue.
     func runLastJobs(_ takeMail: () -> Void) {
         queue.modeDidChange()
         takeMail()
@@ -140,7 +142,7 @@ final class LoopBlocks {
         }
     }
 
-    /// Destroys the queued blocks and parcels, then the messages in `mail`, but puts all jobs into the queue again.
+    /// Destroys the queued blocks and parcels, then the messages in `mail`, but puts all jobs back into the queue.
     func discardAll(and mail: NodeList) {
         // The messages are destroyed oldest first, in the order in which they would have been served.
         discard(queue.removeAll())

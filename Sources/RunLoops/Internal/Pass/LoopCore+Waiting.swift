@@ -120,7 +120,7 @@ extension LoopCore {
     ///
     /// The spin ends as soon as the loop detects that it was preempted, and does not begin during a ``SpinPause``.
     ///
-    /// - Returns: True if the loop must not sleep, because there is work, or the time `wake` has come.
+    /// - Returns: True if the loop must not sleep: there is work, or the moment `wake` has come.
     private func spin(until wake: Moment) -> Bool {
         let length = waiting.spinLength()
         if length == 0 { return false }

@@ -3,8 +3,8 @@ internal import Synchronization
 /// The activities that are under way on one thread, outermost first, for other threads to read.
 ///
 /// Each such activity, for example a call of a handler, is a *slice*. `changes` is odd while a slice is being pushed. A reader
-/// loads `changes` before and after it reads the slices. If both loads return the same even number, all slices that were read were
-/// under way at the same time.
+/// loads `changes` before and after it reads the slices. If both loads return the same even number, the reader has read a
+/// consistent state: all these slices were under way at the same time.
 struct OpenSlices: ~Copyable, Sendable {
     private let changes = Atomic<UInt64>(0)
     private let depth = Atomic<Int>(0)
@@ -31,7 +31,7 @@ struct OpenSlices: ~Copyable, Sendable {
         }
     }
 
-    /// The innermost slice; nil if there is no slice, or if the innermost slice is nested too deep.
+    /// The innermost slice; nil if there is no slice, or if the innermost slice is nested too deeply.
     ///
     /// Only the thread that has pushed the slices may read this.
     var innermost: RecordedEvent? {
@@ -55,7 +55,7 @@ struct OpenSlices: ~Copyable, Sendable {
     /// Returns a copy of the slices.
     ///
     /// - Parameter midway: A hook for tests, called between the two loads of `changes`.
-    /// - Returns: The slices; an empty list if all of many attempts failed, because the thread pushed slices meanwhile.
+    /// - Returns: The slices; an empty list if many attempts failed, because the thread pushed a slice during each of them.
     func copy(midway: () -> Void = {}) -> [RecordedEvent] {
         for _ in 0..<1_000 {
             let change = changes.load(ordering: .acquiring)

@@ -8,11 +8,11 @@ package struct LoopLook: Sendable {
     package struct Call: Hashable, Sendable {
         package let kind: RunLoop.HandlerKind
         package let madeAt: String
-        /// A number that no other call of the loop has.
+        /// A number that distinguishes this call from all other calls that the loop makes.
         package let identity: UInt64
     }
 
-    /// The call of a handler that is under way; nil if there is no call, or if the handler runs the loop.
+    /// The handler call that is under way; nil if there is none, or if the handler itself is running the loop.
     ///
     /// The call is known only while a watchdog or an inspector watches the loops.
     package let call: Call?
@@ -117,7 +117,7 @@ extension RunLoop {
 
     /// The calls in which threads are blocked now because they wait for other threads.
     ///
-    /// The list omits the call of a thread for which no other thread can wait.
+    /// If no other thread can wait for a blocked thread, the list omits the call of that blocked thread.
     package static var waits: [WaitLook] {
         let loops = LoopRegistry.loops
         return ThreadWait.graph.withLock { $0.all }.map { wait in
@@ -129,10 +129,10 @@ extension RunLoop {
     }
 }
 
-/// An object that answers, exactly once, the questions of inspectors that wait for one loop.
+/// An object that answers the questions that inspectors have asked one loop, exactly once.
 ///
-/// The block that answers the questions on the loop holds this object. If the loop ends first, the loop destroys the block, and
-/// with it this object, which then answers the questions with nil.
+/// The block that answers the questions on the loop holds this object. If the loop ends first, the loop destroys the block. That
+/// destroys this object, too, which then answers the questions with nil.
 private final class OpenQuestions: Sendable {
     private let loop: RunLoop
     private let areAnswered = Atomic(false)

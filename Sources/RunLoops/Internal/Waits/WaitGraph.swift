@@ -30,8 +30,8 @@ struct WaitGraph {
 
     /// Adds a wait to the graph, unless it would close a circle of threads that wait for each other.
     ///
-    /// - Returns: The shortest circle, if there is one. It begins with this wait, and each wait in the circle is for the thread of
-    ///   the next wait.
+    /// - Returns: The shortest circle; nil if there is none. The first element is this wait. Each element waits for the thread of
+    ///   the next element.
     mutating func enter(_ wait: ThreadWait) -> [ThreadWait]? {
         if let circle = circle(closedBy: wait) { return circle }
         enterUnchecked(wait)
@@ -43,7 +43,7 @@ struct WaitGraph {
         for target in wait.heldTargets { waits[target, default: []].append(wait) }
     }
 
-    /// Removes from the graph a wait that is over.
+    /// Removes a wait from the graph, because the wait is over.
     mutating func leave(_ wait: ThreadWait) {
         for target in wait.heldTargets {
             guard let index = waits.index(forKey: target) else { continue }
@@ -54,8 +54,9 @@ struct WaitGraph {
 
     /// Returns the shortest circle that a new wait would close; nil if there is none.
     ///
-    /// The search is breadth-first. It starts with the events that the wait is for, and follows the waits of the threads that can
-    /// cause them. A circle is found when an event is reached that only the thread of the new wait can cause.
+    /// The search is breadth-first, and starts with the events that the new wait is for. From an event, the search goes on to the
+    /// waits of the threads that can cause the event, and then to the events that those waits are for. If it reaches an event that
+    /// only the thread of the new wait can cause, it has found a circle.
     private func circle(closedBy wait: ThreadWait) -> [ThreadWait]? {
         var reached = [Reached(wait: wait, previous: 0)]
         var seen: Set<ObjectIdentifier> = []

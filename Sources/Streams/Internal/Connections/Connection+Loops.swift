@@ -73,9 +73,10 @@ extension Connection {
         _ = settle(streams?.now ?? .now())
     }
 
-    /// Ends the connection during a call from your code, not during a call from the loop.
+    /// Ends the connection in a method that your code has called, such as `close()`.
     ///
-    /// The loop calls the handler of the end later. If the connection was never added to a loop, that handler is not called.
+    /// The method does not call the handler of the end: the loop calls that handler later. If the connection was never added to a
+    /// loop, the handler is not called.
     func end(_ reason: EndReason) {
         if !isOpen { return }
         state.machine.end(reason)
@@ -113,8 +114,8 @@ extension Connection {
 
     /// Handles the firing of the timer.
     ///
-    /// The timer fires when the next attempt to connect is due, or when a deadline has passed. The deadline may also have moved to
-    /// a later moment after the timer was set.
+    /// The timer fires when the next attempt to connect is due, or at a deadline. It can fire too early, because a deadline can
+    /// move to a later moment after the timer was set.
     func timerFired(at now: Moment) {
         // Timers are served before descriptors in a pass, so bytes may have arrived that the connection has not received yet. The
         // connection receives these bytes first, because they end its idle time.

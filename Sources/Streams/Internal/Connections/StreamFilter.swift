@@ -23,11 +23,11 @@ package protocol StreamFilter: AnyObject {
 
     /// Takes bytes that the connection wants to send.
     ///
-    /// - Returns: The number of bytes taken. It is smaller than the number of bytes passed if enough bytes already wait for
-    ///   ``flush()``.
+    /// - Returns: The number of bytes that the filter has taken. If enough bytes already wait for ``flush()``, the filter does not
+    ///   take all bytes.
     func take(_ bytes: UnsafeRawBufferPointer) -> Int
 
-    /// True if bytes that were taken wait for ``flush()``.
+    /// True if the filter has taken bytes that ``flush()`` has not sent yet.
     var holdsOutput: Bool { get }
 
     /// Sends the waiting bytes, as many as the kernel accepts.
@@ -47,7 +47,7 @@ package enum StreamOpening {
     case opened
     /// The exchange is not complete.
     ///
-    /// It continues when the socket is readable; if `isBlocked` is true, also when it is writable.
+    /// The exchange continues when the socket is readable. If `isBlocked` is true, it also continues when the socket is writable.
     case waits(isBlocked: Bool)
     case failed(Connection.EndReason)
 }
