@@ -34,8 +34,8 @@ extension DistributedNotificationCenter {
 
         /// The time limit for the other posters to connect again, counted from the moment when this center has connected again.
         ///
-        /// When a hub ends, all its centers must connect to the next one. If a poster that this center knows has not connected when
-        /// the time is over, the observers of this center get a gap whose ``DistributedNotificationGap/to`` is nil.
+        /// When a hub ends, all its centers must connect to the next one. If a poster that this center knows has not connected
+        /// within this time, the observers of this center get a gap whose ``DistributedNotificationGap/to`` is nil.
         public var grace = Duration.seconds(10)
 
         /// Makes limits that suit most programs.
@@ -83,7 +83,7 @@ extension DistributedNotificationCenter {
         case block(until: Duration)
     }
 
-    /// A stage in the delivery of a post that a task can wait for.
+    /// A stage in the delivery of a post; a task can wait until a post has reached it.
     ///
     /// > Thread safety: a value.
     public enum Milestone: Hashable, Sendable {

@@ -45,7 +45,8 @@ public final class DistributedObservation: Sendable {
     /// Ends the observation.
     ///
     /// Events that wait are discarded. If this is called on the thread of the observer's loop, no call of the handler starts
-    /// after `remove()` has returned; on another thread, one call can still be under way. Calling this twice is harmless.
+    /// after `remove()` has returned. If this is called on another thread, one call can still be under way. A second call of
+    /// `remove()` does nothing.
     public func remove() {
         Fork.check("DistributedObservation.remove")
         if lane.remove() { center.remove(number) }

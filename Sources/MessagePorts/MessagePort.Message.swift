@@ -28,7 +28,7 @@ extension MessagePort {
 
         /// The sender.
         ///
-        /// For a reply, the sender is the process that has the port, with connection 0.
+        /// The sender of a reply is the process that has the port; its `connection` is 0.
         public let sender: Peer
 
         init(_ packet: Packet, from sender: Peer, requester: PortConnection?, pool: PacketPool) {

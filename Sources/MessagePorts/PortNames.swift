@@ -16,23 +16,24 @@ public struct PortNames: Hashable, Sendable {
 
     /// The user's own names.
     ///
-    /// Their directory is in the first of these places that belongs to the effective user and that no other user may write to:
+    /// Their directory is the first of the following whose parent directory belongs to the effective user, and cannot be written
+    /// to by any other user:
     ///
     /// 1. `run-loops` in the directory that `XDG_RUNTIME_DIR` names;
     /// 2. `run-loops` in the system's directory for a user who has logged in: `/run/user/` followed by the user's number;
     /// 3. `.run-loops` in the directory that `HOME` names.
     ///
-    /// So no other user can make the directory first, as would be possible in `/tmp`. If no place qualifies, every attempt to take
-    /// or look up a name throws ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or use
-    /// ``init(directory:)``.
+    /// So no other user can make the directory first, as would be possible in `/tmp`. If no parent directory qualifies, every
+    /// attempt to take or look up a name throws ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or
+    /// use ``init(directory:)``.
     ///
     /// The process that takes a name and the processes that look it up must use the same directory. A service that starts without a
     /// login and a program in a login session of the same user may use different directories. Give both the same
     /// ``init(directory:)``. ``description`` names the directory.
     ///
-    /// The directory is made if it does not exist, and must belong to the user and be closed to all other users. The directory that
-    /// was checked is the one that is used, even if another directory takes its place meanwhile. This needs `/proc`, which nearly
-    /// every system has.
+    /// The directory is made if it does not exist, and must belong to the user and be closed to all other users. The program
+    /// uses the directory that it has checked, even if another directory takes its path after the check. This needs `/proc`, which
+    /// nearly every system has.
     public static let user = PortNames(place: .user)
 
     private init(place: Place) { self.place = place }

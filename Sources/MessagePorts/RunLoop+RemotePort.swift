@@ -121,8 +121,8 @@ extension RemotePort {
 
     /// Sets the handler that is called when there may be room for a message again.
     ///
-    /// The handler is called after a call of ``trySend(_:id:descriptors:)-([UInt8],_,_)``, on any thread, has found no room.
-    /// Several attempts that find no room can lead to one call. Calling this again replaces the handler. When the port leaves its
+    /// If ``trySend(_:id:descriptors:)-([UInt8],_,_)`` finds no room, on any thread, the handler is called when there may be
+    /// room. Several such attempts can lead to a single call. Calling this again replaces the handler. When the port leaves its
     /// loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
@@ -167,7 +167,7 @@ extension RemotePort {
 
     /// Returns the state that exists only for a connection that a loop reads.
     ///
-    /// If threads and tasks that send requests read the connection, the program ends with a message.
+    /// If the connection was not made for a loop, the program ends with a message.
     ///
     /// - Parameter member: The public function that the program has called, for the message about a misuse.
     /// - Returns: The state.

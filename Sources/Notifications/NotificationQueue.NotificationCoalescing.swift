@@ -21,7 +21,7 @@ extension NotificationQueue {
         public static let onSender = NotificationCoalescing(rawValue: 2)
     }
 
-    /// The choice of the notification that is posted when several match.
+    /// The rule that selects the notification to post when several match.
     ///
     /// > Thread safety: a value.
     public enum Survivor: Sendable {

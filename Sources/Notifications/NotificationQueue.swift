@@ -43,7 +43,7 @@ public final class NotificationQueue: Sendable {
     /// Makes a queue for the current loop, in addition to `NotificationQueue.default`.
     ///
     /// If the queue is destroyed while notifications wait in it, the loop still posts them. After it has posted the last one, the
-    /// loop keeps no part of the queue.
+    /// loop releases what it has kept of the queue.
     ///
     /// - Parameter notificationCenter: The center to which the queue posts. The center is kept alive until the queue has been
     ///   destroyed and its last notification has been posted.

@@ -30,9 +30,10 @@ extension RedisAddress: CustomStringConvertible {
 ///
 /// > Thread safety: a value.
 public struct RedisOptions: Hashable, Sendable {
-    /// The name of the space that separates these notifications from others on the same server.
+    /// The name of the center's space.
     ///
-    /// Centers of other spaces do not see these notifications. All keys begin with `dn:{space}:`.
+    /// Several spaces can share a server. A center sees only the notifications of its own space. All keys of a space begin with
+    /// `dn:{space}:`.
     public var space = "default"
 
     /// The user to authenticate as; nil for the default user.

@@ -3,8 +3,8 @@ extension OwnedDescriptor {
 
     /// The two ends of a pipe.
     ///
-    /// Each end is closed when its owner is destroyed. To pass on one end alone, take it out of a local value. The
-    /// other end stays in the value.
+    /// Each end is closed when the value that owns it is destroyed. To pass on one end alone, store the pipe in a local
+    /// variable, and take the end out of the variable. The other end stays in the variable.
     ///
     /// ```swift
     /// let pipe = try OwnedDescriptor.pipe()

@@ -105,7 +105,7 @@ extension RunLoop {
 
     /// Makes one pass in a mode without sleeping, and returns the date of the mode's next timer.
     ///
-    /// A call of ``stop()`` while the loop was not running ends this run before its pass.
+    /// If ``stop()`` was called while the loop was not running, this run ends before its pass.
     ///
     /// - Parameter mode: The mode; not ``Mode/common``.
     /// - Returns: The date at which the mode's next timer fires, ``_Concurrency/ContinuousClock/Instant/distantFuture`` if the mode
@@ -129,7 +129,7 @@ extension RunLoop {
     /// - If a handler calls `stop` and then runs the loop, the inner run continues, and the outer run ends after it.
     /// - A run ends when its exit observers have returned. A later stop from another thread ends the outer run, or the next run.
     ///
-    /// If the loop does not run when a stop is called, the loop stores the stop, which ends the next run before its first pass,
+    /// If `stop` is called while the loop is not running, the loop stores the stop. The next run then ends before its first pass,
     /// whichever member begins that run. Several stops count as one if the loop has not acted on the first stop yet.
     ///
     /// The thread of a ``RunLoopThread`` begins another run after a stop; ``RunLoopThread/stop()`` ends the thread.

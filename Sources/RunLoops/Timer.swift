@@ -47,8 +47,8 @@ public final class Timer {
     private var handler: ((Timer) -> Void)?
     /// The timers of the loop that the timer is in; nil while the timer is in no loop.
     ///
-    /// `unowned(unsafe)`: the loop's ``LoopMembers`` hold the object as long as this reference is set. While the timer is in the
-    /// loop, `membership` holds the members. While `didLeave` runs, its caller holds them.
+    /// `unowned(unsafe)`: the loop's ``LoopMembers`` hold the object. They exist as long as this reference is set: `membership`
+    /// holds them while the timer is in the loop, and the caller of `didLeave` holds them during that call.
     private unowned(unsafe) var timers: LoopTimers?
     private var plannedFire: TimerQueue<Timer>.Fire?
     /// The timer's index among its loop's overdue timers; nil if the timer is not one of them.
@@ -58,7 +58,7 @@ public final class Timer {
     private var dateWasSet = false
     let origin: SourceLocation
 
-    /// The input, such as a ``LibrarySource``, that this timer calls at a date of the input; nil for a timer of the user.
+    /// The input, such as a ``LibrarySource``, that sets this timer's date and that the timer calls; nil for a timer of the user.
     ///
     /// `unowned(unsafe)`: the input owns this timer, and exists as long as the timer is in a loop.
     private unowned(unsafe) let dated: (any DatedInput)?
@@ -120,9 +120,9 @@ public final class Timer {
         unsafe dated = input
     }
 
-    /// Returns the date of the next fire of a timer whose date is set to `date`.
+    /// Returns the date of the first fire after the timer's date is set to `date`.
     ///
-    /// If the date of a repeating timer has passed, this is the latest date of the timer's grid that is not in the future.
+    /// If the timer repeats and `date` has passed, this is the latest date of the timer's grid that is not in the future.
     private static func firstFire(from date: Moment, interval: Int64) -> Moment {
         interval == 0 ? date : FireGrid.latest(from: date, interval: interval, now: Moment.now())
     }
@@ -256,7 +256,7 @@ extension Timer: LoopInput {
         plan()
     }
 
-    /// Changes `keepsModeAlive`, and corrects the loop's numbers of inputs that keep the timer's modes alive.
+    /// Changes `keepsModeAlive`, and updates the loop's count of such inputs in each of the timer's modes.
     func setKeepsModesAlive(_ keeps: Bool) {
         if keeps == keepsModeAlive { return }
         keepsModeAlive = keeps

@@ -1,7 +1,9 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The part of a center that any thread uses: its log of posts, its observers' lanes, and the callers that wait for a post.
+/// The part of a center that any thread uses: its log of posts, its observers' lanes, and the list of waiting callers.
+///
+/// A caller waits for room, or for a post to be accepted or settled.
 ///
 /// > Thread safety: any thread.
 final class CenterState: Sendable {
@@ -109,9 +111,9 @@ final class CenterState: Sendable {
 
     /// Adds a post to the log, and schedules a block that hands it to the engine.
     ///
-    /// `milestone` is the stage that the caller waits for; nil for none. The result contains the number of the post and, if there
-    /// is a milestone, a ``OneShot`` that is decided at that stage. If there is no room and `waits` is true, nothing is added, and
-    /// the result is a ``OneShot`` that is decided when there is room.
+    /// `milestone` is the stage that the caller waits for; nil for none. The result contains the number of the post. If there is a
+    /// milestone, the result also contains a ``OneShot`` that is decided at that stage. If there is no room and `waits` is true,
+    /// the post is not added, and the result is a ``OneShot`` that is decided when there is room.
     func post(
         _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool,
         until milestone: DistributedNotificationCenter.Milestone? = nil
@@ -157,7 +159,7 @@ final class CenterState: Sendable {
         case waits(OneShot<DistributedNotificationError?>)
     }
 
-    /// Forgets a result of ``post``, because its caller no longer waits for it.
+    /// Forgets a ``OneShot`` that ``post`` has returned, because the caller no longer waits for it.
     func stopWaiting(for result: OneShot<DistributedNotificationError?>) {
         state.withLock { state in
             state.roomWaiters.removeAll { $0 === result }

@@ -21,7 +21,7 @@ struct Hub: Hashable, Sendable {
         var queuedEvents = 65_536
         /// The maximum number of topics for which the hub records the posts that one connection has missed.
         ///
-        /// If more topics are affected, the hub later checks all topics that the connection subscribes to.
+        /// If a connection has missed posts of more topics, the hub later checks all topics that the connection subscribes to.
         var missedTopics = 1_024
         /// The size in bytes at which a batch is complete.
         ///
@@ -69,16 +69,18 @@ struct Hub: Hashable, Sendable {
     var ringBytes = 0
     var posters: [PosterID: HubPoster] = [:]
     var connections: [ConnectionID: HubConnection] = [:]
-    /// For each name, and for each connection that subscribes to that name, the number of those subscriptions.
+    /// The number of subscriptions to a name, by name and then by connection.
     var byName: [String: [ConnectionID: Int]] = [:]
-    /// For each connection with subscriptions to every name, the number of those subscriptions.
+    /// The number of subscriptions to all names, by connection.
     var byEveryName: [ConnectionID: Int] = [:]
     var tombstones: [PosterID: Tombstone] = [:]
     var tombstoneOrder = Deque<PosterID>()
     var tombstoneTopics = 0
     /// The highest ``Tombstone/position`` of all forgotten tombstones; nil if none was forgotten.
     private var forgotten: UInt64?
-    /// Like `forgotten`, but only for posters that may have made posts that never reached the hub.
+    /// The highest ``Tombstone/position`` of certain forgotten tombstones; nil if there is none.
+    ///
+    /// These are the tombstones of posters whose last posts may never have reached the hub.
     private var forgottenTail: UInt64?
     /// A cache of the connections that get the posts of a topic; it is cleared when a subscription is added or removed.
     var routes = Routes()
@@ -224,8 +226,8 @@ struct Hub: Hashable, Sendable {
 
     /// Notes that one more connection has confirmed a post, or will never confirm it.
     ///
-    /// The method changes the poster by its index in ``posters``. If it used the key, an index that a caller holds could become
-    /// invalid, even if there is no poster with the key.
+    /// The method changes the poster through an index of ``posters``. A change through the key could invalidate the indices that
+    /// a caller holds, even if the dictionary does not contain the key.
     mutating func settle(_ poster: PosterID, _ number: UInt64) {
         guard let place = posters.index(forKey: poster), posters.values[place].settle(number) else { return }
         acknowledge(poster)
@@ -243,11 +245,11 @@ struct Hub: Hashable, Sendable {
         settleAll(of: connections.values[link])
     }
 
-    /// Marks a connection as behind if it has posts to confirm, and has confirmed none since the last call.
+    /// Marks slow connections as behind, so that posters no longer wait for them.
     ///
-    /// Posters no longer wait for such a connection.
+    /// A connection is slow if it has posts to confirm, but has confirmed none since the last call of this method.
     ///
-    /// - Returns: True if posters were waiting for a connection when this call began; the owner then calls again later.
+    /// - Returns: True if posters were waiting for a connection when this call began. The owner then calls this again later.
     mutating func checkConfirmations() -> Bool {
         let awaited = connections.filter { $0.value.holdsPosts && !$0.value.isBehind }
         for (id, connection) in awaited {
@@ -261,8 +263,8 @@ struct Hub: Hashable, Sendable {
 
     /// Delays the acknowledgement of a post until other connections have confirmed the post.
     ///
-    /// Usually they do so soon. One message then acknowledges that the post is accepted and that it is settled. In case they do
-    /// not, the owner calls ``acknowledgePatient()`` soon.
+    /// Usually they confirm it soon. Then one message acknowledges both that the post is accepted and that it is settled. The
+    /// owner calls ``acknowledgePatient()`` soon, so that the post is acknowledged even if they do not confirm it.
     ///
     /// - Parameter link: The connection that has sent the post.
     mutating func acknowledgeLater(at link: Link) {
@@ -273,7 +275,7 @@ struct Hub: Hashable, Sendable {
         if !wasPatient { patient.append(connections.keys[link]) }
     }
 
-    /// Ends the delay of acknowledgements, so that ``next(for:)`` returns them even without confirmations.
+    /// Ends the delay of all acknowledgements: ``next(for:)`` then returns them even if the posts are not confirmed.
     mutating func acknowledgePatient() {
         for id in patient {
             if let link = connections.index(forKey: id), at(link, { $0.isPatient }) { acknowledge(at: link) }

@@ -1,11 +1,12 @@
 internal import Glibc
 internal import RunLoops
 
-/// An inotify descriptor that becomes readable on each event that can mean that a file of a port name is lost.
+/// An inotify descriptor that becomes readable when a port may have lost a file of its name.
 ///
 /// A file is lost if it is removed, moved or replaced.
 ///
-/// The kernel reports changes of these files only, so changes of other names in the same directory wake up no process.
+/// The kernel reports changes of these files and of the directory itself. A change of another name in the directory wakes up no
+/// process.
 struct NameWatch: ~Copyable, Sendable {
     private let owned: OwnedDescriptor
 

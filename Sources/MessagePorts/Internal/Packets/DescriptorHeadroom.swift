@@ -4,14 +4,14 @@ internal import Synchronization
 /// A check that this process has enough free descriptor numbers to receive any packet.
 ///
 /// If no number is free for a received descriptor, the kernel closes the descriptor immediately, on the thread that receives. The
-/// check costs a system call, so its result is reused for some time.
+/// check costs a system call. So if it finds enough free numbers, the result is reused for some time.
 enum DescriptorHeadroom {
-    /// The time, in nanoseconds, for which a positive result is reused.
+    /// The time, in nanoseconds, for which the result "enough" is reused.
     ///
-    /// The result becomes wrong if other code opens so many descriptors within that time that fewer than 253 numbers are free.
+    /// Within that time, other code can open so many descriptors that fewer than 253 numbers are free. The result is then wrong.
     private static let nanosecondsOfAnswer: Int64 = 10_000_000
 
-    /// The time on the kernel's coarse clock until which the last positive result is reused.
+    /// The time on the kernel's coarse clock until which the last result "enough" is reused.
     private static let ampleUntil = Atomic<Int64>(0)
 
     static var isAmple: Bool {

@@ -61,7 +61,7 @@ final class RemoteConnection: Sendable {
             return .wait(gate)
         }
 
-        /// The events that require the service to read the connection.
+        /// The events for which the service must watch the connection; empty if there are none.
         var serviceInterest: ReaderRole.ServiceInterest {
             var interest: ReaderRole.ServiceInterest = endCallbacks.isEmpty ? [] : .end
             if requests.taskCount > 0 { interest.insert(.replies) }

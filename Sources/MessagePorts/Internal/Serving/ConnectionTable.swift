@@ -13,7 +13,7 @@ struct ConnectionTable: Sendable {
     ///
     /// - Parameters:
     ///   - quota: A quota that counts no connections yet.
-    ///   - number: A number; the first connection gets the next one.
+    ///   - number: The number before that of the first connection.
     init(_ quota: ConnectionQuota, numbersAbove number: UInt64) {
         self.quota = quota
         lastNumber = number

@@ -54,7 +54,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Calls the handler for the loss of the name, if the name is lost.
+    /// Calls the handler ``MessagePortInput/nameLost`` if the port has lost its name.
     ///
     /// - Returns: True if the handler was called.
     private func checkName(_ input: MessagePortInput) -> Bool {

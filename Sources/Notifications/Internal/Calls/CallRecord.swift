@@ -4,10 +4,10 @@ internal import Synchronization
 
 /// The observations whose handlers one thread is calling, published for the threads that remove observations.
 ///
-/// For each call, a post makes two plain stores, and no atomic exchange. It publishes the observation in a slot of its thread's
-/// record, checks that the observation was not removed, calls the handler, clears the slot and checks again. A removal does the
-/// expensive part: it marks the observation, makes every thread pass a fence, and reads all records. Either the removal sees the
-/// published call, or the call sees the mark.
+/// A call of a handler costs two plain stores, and no atomic exchange. The calling thread publishes the observation in a slot of
+/// its record, checks that the observation was not removed, calls the handler, clears the slot and checks again. A removal does the
+/// expensive part: it sets a bit in the observation's state, makes every thread pass a fence, and reads all records. Either the
+/// removal sees the published call, or the calling thread sees the bit.
 ///
 /// A record also shows whether its thread is reading an ``ObserverMap``, so that a writer of the map knows when it can free the
 /// memory that it has replaced.
@@ -42,7 +42,9 @@ struct CallRecord {
 
         /// The number of slots in use; only the record's thread reads and writes it.
         var depth = 0
-        /// The full record that the thread used before this one; only the record's thread accesses this property.
+        /// The thread's previous record, in which all slots are in use; nil if this is the thread's first record.
+        ///
+        /// Only the thread that owns this record accesses the property.
         var outer: CallRecord?
         /// The record that was made before this one, which is the next in the list of all records; never changed.
         let older: CallRecord?
@@ -91,7 +93,7 @@ struct CallRecord {
 
     /// Calls a closure that reads a value that other threads can replace at any time.
     ///
-    /// A writer that replaces the value meanwhile does not free the old value until the closure returns.
+    /// If a writer replaces the value during the call, it does not free the old value until the closure has returned.
     ///
     /// - Parameter body: A short closure, which calls no code of the user and takes no lock.
     /// - Returns: The result of the body.

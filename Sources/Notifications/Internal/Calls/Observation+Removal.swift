@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// The removal of an observation.
 ///
-/// A removed observation settles when its last call has returned: its handler is released, and the closures that wait for its end
-/// are called.
+/// A removed observation settles when its last call has returned: its handler is released, and the closures that were passed to
+/// ``whenFinished(_:)`` are called.
 extension Observation {
     @inline(__always)
     final var state: ObservationState { ObservationState(rawValue: stateBits.load(ordering: .acquiring)) }
@@ -41,9 +41,9 @@ extension Observation {
 
     /// Settles the observation if none of its calls is running.
     ///
-    /// The removal calls this. So does each call of the observation that finds, at its end, that the observation was removed. The
-    /// last of these callers sees that no call is running, and settles the observation. ``whenFinished(_:)`` also calls this,
-    /// because in a forked child those callers can be missing.
+    /// The thread that removes the observation calls this. A thread that has called the handler also calls this, if the
+    /// observation was removed meanwhile. The last of these threads sees that no call is running, and settles the observation. In
+    /// a forked child these threads can be missing, so ``whenFinished(_:)`` calls this, too.
     @inline(never)
     private func settle() {
         if state.contains(.settled) || CallRecord.isCalledByAnyThread(self) { return }

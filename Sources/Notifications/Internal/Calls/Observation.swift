@@ -36,7 +36,7 @@ class Observation: @unchecked Sendable {
         var waiters: [@Sendable () -> Void] = []
     }
 
-    /// The observer on a loop that gets this observation's notifications; nil if the observation calls the user's handler itself.
+    /// The observer that gets this observation's notifications on a loop; nil if the observation calls the user's handler itself.
     let target: (any DeliveryTarget)?
 
     init(

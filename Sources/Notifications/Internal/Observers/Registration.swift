@@ -15,7 +15,7 @@ struct Registration: Sendable {
         self.forget = forget
     }
 
-    /// The observer on a loop that gets the observation's notifications; nil if the observation calls the user's handler itself.
+    /// The observer that gets the observation's notifications on a loop; nil if the observation calls the user's handler itself.
     var target: (any DeliveryTarget)? { observation.target }
     var id: ObjectIdentifier { ObjectIdentifier(observation) }
     var sender: ObjectIdentifier? { observation.sender }
@@ -23,7 +23,7 @@ struct Registration: Sendable {
     /// True if a call of the handler is on the stack of the calling thread.
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
 
-    /// The targets of a wait until no call of the handler is running.
+    /// The wait targets of a thread that waits until no call of the handler is running.
     ///
     /// One element stands for the calls of the observation. If the observation passes its notifications to an observer on a loop, a
     /// second element stands for the calls of that observer.

@@ -63,6 +63,6 @@ final class DeliveryLane: Sendable {
 
     /// Counts a delivery as arrived.
     ///
-    /// The earliest permitted time for this is just before the handler's last call for the delivery.
+    /// A delivery can lead to several calls of the handler. Count the delivery no earlier than just before the last of these calls.
     func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 }

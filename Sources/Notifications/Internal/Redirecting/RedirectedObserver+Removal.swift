@@ -35,7 +35,7 @@ extension RedirectedObserver {
 
     /// Keeps this observer alive until all deliveries that were sent to it have arrived or were discarded.
     ///
-    /// This is called when the last post to this observer has returned, so all deliveries were sent before. If the capacity is
+    /// This is called after the last post to this observer has returned, so no further delivery is sent. If the capacity is
     /// unlimited, the method sends the loop a block that holds the observer. The block arrives after all deliveries.
     func outliveDeliveries() {
         // In a forked child no delivery arrives.
@@ -51,23 +51,25 @@ extension RedirectedObserver {
 
     // MARK: - Deliveries that are discarded because the loop has ended
 
-    /// Counts a notification as undelivered, because its delivery was discarded, and ends its poster's wait for this observer.
+    /// Counts a notification as undelivered, and lets its poster stop waiting for this observer.
+    ///
+    /// This is called if the delivery of the notification was discarded.
     func wasDiscarded(_ notification: Notification) {
         countUndelivered()
         finish(notification, wasDiscarded: true)
     }
 
-    /// Counts a notification as undelivered, and ends its poster's wait for this observer.
+    /// Counts a notification as undelivered, and lets its poster stop waiting for this observer.
     ///
-    /// If the poster no longer waits for the delivery, the notification is only counted.
+    /// If the poster has already stopped waiting, the notification is only counted.
     func wasDiscarded(_ notification: Notification, awaitedAs id: ObjectIdentifier) {
         countUndelivered()
         if queue.withLock({ $0.removeAwaited(id) }) { finish(notification, wasDiscarded: true) }
     }
 
-    /// Counts notifications as undelivered, because the delivery with this number was discarded.
+    /// Counts the notifications of a discarded delivery as undelivered.
     ///
-    /// These are the notifications that the delivery would have passed to the handler.
+    /// These are the notifications that the delivery with this number would have passed to the handler.
     func wasDiscarded(upTo number: Int) {
         while let next = next(upTo: number) { wasDiscarded(next.notification) }
     }

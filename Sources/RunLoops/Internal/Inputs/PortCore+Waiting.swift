@@ -3,7 +3,10 @@ internal import Synchronization
 // Senders that block until a port has room.
 
 extension PortCore {
-    /// The number of messages to send in one batch: as many as there is room for now, but at least one.
+    /// Returns the number of messages to send in one batch, at least one.
+    ///
+    /// This is the number of messages for which there is room now; without a limit, it is `Int.max`. If other senders wait for
+    /// room, it is 1.
     @usableFromInline
     func roomAtOnce() -> Int { queue.roomAtOnce() }
 

@@ -27,9 +27,9 @@ internal import Synchronization
 struct PortQueue: ~Copyable, Sendable {
     /// The mailbox that senders push onto.
     ///
-    /// The mailbox's atomic word contains the room that is left. The receiver does not add the room of the messages that it hands
-    /// out. A sender adds it later, when the sender finds too little room. Until then, the number is too low. In return, a sender
-    /// need not read the receiver's counter for each message.
+    /// The mailbox's atomic word contains the number of messages for which there is room. When the receiver hands out a message,
+    /// it does not change the word, so the number can be too low. A sender that finds too little room brings the number up to
+    /// date. So a sender need not read the receiver's counter for each message.
     let mailbox: Mailbox
 
     /// The value that `handedOut` had when room was last added to the mailbox's word.
@@ -86,7 +86,10 @@ struct PortQueue: ~Copyable, Sendable {
         }
     }
 
-    /// The number of messages to send in one batch: as many as there is room for now, but at least one.
+    /// Returns the number of messages to send in one batch, at least one.
+    ///
+    /// This is the number of messages for which there is room now; without a limit, it is `Int.max`. If other senders wait for
+    /// room, it is 1.
     func roomAtOnce() -> Int {
         if limit == 0 { return .max }
         if waitingCount.load(ordering: .relaxed) > 0 { return 1 }
@@ -95,7 +98,9 @@ struct PortQueue: ~Copyable, Sendable {
         return max(1, Int(room))
     }
 
-    /// The number of messages that are queued or in the backlog, modulo 2²⁰ if there is no limit.
+    /// The number of messages that are queued or in the backlog.
+    ///
+    /// If the port has no limit, this is the remainder of that number modulo 2²⁰.
     var messageCount: Int {
         let word = mailbox.current
         let handedOut = handedOut.load(ordering: .relaxed)
@@ -106,11 +111,11 @@ struct PortQueue: ~Copyable, Sendable {
         return Int(min(max(count, 0), Int64(limit)))
     }
 
-    /// Adds the room of handed-out messages to the mailbox's word.
+    /// Adds to the mailbox's word the room that was freed since the last update.
     ///
-    /// These are the messages that the receiver has handed out since the last update.
+    /// Each message that the receiver has handed out has freed room for one message.
     ///
-    /// - Returns: False if there are no such messages.
+    /// - Returns: False if no message was handed out since the last update.
     @inline(never)
     private func bringRoomUpToDate() -> Bool {
         // Without the lock this comparison can be wrong. In that case the sender joins the wait queue and checks again under the
@@ -247,13 +252,13 @@ struct PortQueue: ~Copyable, Sendable {
 extension PortQueue {
     /// The work to finish after the lock of the wait queue was released.
     struct Pump {
-        /// The signals to send; each was returned by a push onto the mailbox.
+        /// The signals that pushes onto the mailbox have returned, and that are still to be sent.
         ///
         /// There is more than one signal if the port has changed its receiver between two pushes.
         private(set) var signals = NodeList()
         /// The senders to notify.
         ///
-        /// Either their messages were queued, or they are handlers that waited for room, and there is room now.
+        /// A sender with messages is notified when its messages were queued. A handler is notified when there is room.
         private(set) var served = WaitingSenders.List()
 
         mutating func add(_ signal: Node?) { if let signal { signals.append(signal) } }

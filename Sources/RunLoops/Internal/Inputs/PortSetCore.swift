@@ -22,7 +22,9 @@ final class PortSetCore: Sendable {
     /// The identifier of the thread that last received from the set; 0 if no thread has received from it.
     private let server = Atomic<UInt>(0)
 
-    /// The state that the lock of `line` guards, together with `isReady` and `isDetached` of the members.
+    /// The state that the lock of `line` guards.
+    ///
+    /// The lock also guards the properties `isReady` and `isDetached` of each member.
     private struct Line: @unchecked Sendable {
         var members: [ObjectIdentifier: Member] = [:]
         /// The members that have messages or have ended, in the order in which they are served.
@@ -134,7 +136,7 @@ final class PortSetCore: Sendable {
         case message(Member, Member.Taken)
         /// A member has ended, and has left the set.
         ///
-        /// This reports only members that were added with an element to return at their end.
+        /// The end of a member is reported only if its ``PortSetMember/reportsEnd`` is true.
         case end(Member)
     }
 

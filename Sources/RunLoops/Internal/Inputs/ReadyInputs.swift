@@ -32,7 +32,7 @@ final class ReadyInputs {
         }
     }
 
-    /// Queues the ports whose handlers are on the stack, so that a run inside a handler continues with the port's next message.
+    /// Queues the ports whose handlers are on the stack, so that a run inside a handler delivers the ports' next messages.
     func runBegins() { for signal in serving.value { ports.append(signal) } }
 
     /// True if an input in the current mode waits to be served.

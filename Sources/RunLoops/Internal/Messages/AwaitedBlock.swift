@@ -10,8 +10,8 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     /// Only the loop's thread may call this.
     ///
     /// - Parameters:
-    ///   - stack: The loop's stack of waits. If the loop's thread ends while the block is running, the stack ends this block's
-    ///     wait.
+    ///   - stack: The loop's stack of waits. If the loop's thread ends while the block is running, the stack makes
+    ///     the wait for the block fail with `loopEnded`.
     ///   - block: The code of the block.
     func run(on stack: WaitStack? = nil, _ block: () throws -> Result) {
         if !result.claim() { return }
@@ -65,8 +65,8 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
 
     /// An object whose destruction cancels the block with the error `loopEnded`.
     ///
-    /// Only the block that was posted to the loop holds this object. So if the loop destroys that block without having run it, the
-    /// wait ends.
+    /// Only the closure that was sent to the loop, to run the block, holds this object. If the loop destroys the closure without
+    /// having called it, the wait for the block ends.
     final class Ticket: Sendable {
         let wait: AwaitedBlock
         init(_ wait: AwaitedBlock) { self.wait = wait }

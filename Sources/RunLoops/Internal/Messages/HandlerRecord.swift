@@ -18,9 +18,11 @@ struct HandlerRecord: ~Copyable, Sendable {
     /// only while this word is 0, and then stores this word. A reader loads this word, then the other two, then this word again. If
     /// this word has not changed, all that the reader has loaded belongs to one call.
     private let call = Atomic<UInt64>(0)
-    /// The address of the name of the source file in which the handler was made; 0 if there is no such address.
+    /// The address of the name of a source file, as a C string; 0 if there is none.
+    ///
+    /// This is the file in which the handler was made.
     private let file = Atomic<UInt>(0)
-    /// The date on which the loop's next timer is due, stored when the call is recorded.
+    /// The date of the loop's next timer, as it was when ``call`` was stored.
     private let nextTimer = Atomic<Int64>(Moment.never.nanoseconds)
 
     /// The number of calls that have been recorded; only the loop's thread uses it.
@@ -66,8 +68,8 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     /// Records that the loop is about to call a handler, if a watchdog or inspector watches the loop.
     ///
-    /// - Returns: True if the call was recorded. False if nothing watches the loop, or if this call is inside a call that is
-    ///   recorded already.
+    /// - Returns: True if the call was recorded. False if no watchdog or inspector watches the loop, or if an outer
+    ///   call is already recorded.
     func begin(_ kind: RunLoop.HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
         guard isWatched, call.load(ordering: .relaxed) == 0 else { return false }
         write(kind, origin.line, origin.address, nextTimer)
@@ -144,7 +146,7 @@ extension HandlerRecord {
         }
     }
 
-    /// A call that was removed from the record, because its handler runs the loop.
+    /// A call that ``pause()`` has removed from the record, because the called handler runs the loop.
     struct Paused {
         fileprivate let call: Call
         fileprivate let file: UInt

@@ -50,15 +50,17 @@ struct EventRing: Equatable, @unchecked Sendable {
         var window: UInt64 = 0
         /// The number of message handlers that were counted in the present window.
         var recordedInWindow = 0
-        /// The number of further message handlers that the loop calls without reading the clock; set to 0 before a sleep.
+        /// The number of message handlers that the loop will still call without reading the clock.
+        ///
+        /// It is set to 0 before the loop sleeps, and after slow handlers.
         var looksToSpare = 0
         /// The time, in ticks, of the last reading of the clock that was made before or after a handler or a sleep.
         var lastLook: UInt64 = 0
         /// The number of messages that the loop had handled at the time of `lastLook`.
         var messagesAtLook = 0
-        /// The place, as a number, of the last message handler that got no event of its own.
+        /// The place number of the last message handler for which the loop read the clock, but recorded no event.
         var lastPlace: UInt32 = 0
-        /// The time, in ticks, at which the thread last put a time stamp on a message that it sent.
+        /// The time, in ticks, at which the thread last sent a message with a time stamp.
         var lastPost: UInt64 = 0
         /// The time, in ticks, at which the thread last recorded a notification.
         var lastNotification: UInt64 = 0
@@ -183,10 +185,10 @@ struct EventRing: Equatable, @unchecked Sendable {
     /// The `end` of the event is the time at which the slice begins.
     func open(_ slice: RecordedEvent) { unsafe storage.pointee.open.push(slice) }
 
-    /// The innermost slice that is under way; nil if there is none, or it is nested too deep.
+    /// The innermost slice that is under way; nil if there is none, or if that slice is nested too deep.
     var innermost: RecordedEvent? { unsafe storage.pointee.open.innermost }
 
-    /// Gives the innermost slice that is under way another place.
+    /// Changes the place of the innermost slice that is under way.
     ///
     /// - Parameter place: The number of the new place.
     func renameInnermost(_ place: UInt32) { unsafe storage.pointee.open.renameInnermost(place) }

@@ -18,7 +18,7 @@ struct RecordedEvent: Hashable, Sendable {
     private var rest: UInt64
 
     static let wordCount = 3
-    /// The highest number that can stand for a place in an event.
+    /// The highest number of a place that fits in an event.
     static let mostPlaces: UInt32 = 1 << 24 - 1
     static let longestDuration: UInt64 = 1 << 40 - 1
 
@@ -48,15 +48,15 @@ struct RecordedEvent: Hashable, Sendable {
         rest = third
     }
 
-    /// Returns the event of a slice that ends at a given time.
+    /// Returns the event to write for a slice that has ended.
     ///
-    /// Until then, the slice is described by the event on which this is called. The `end` of that event is the time at which the
-    /// slice began, and its duration is 0.
+    /// Call this on the event that was stored when the slice began. The `end` of that event is the time at which the slice began,
+    /// and its duration is 0.
     ///
     /// - Parameters:
-    ///   - ticks: The time at which the slice ends.
+    ///   - ticks: The time at which the slice ended.
     ///   - number: The event's new number; nil to keep the number that the slice began with.
-    /// - Returns: The event, with the time at which the slice ends and the duration of the slice.
+    /// - Returns: The event, with the time at which the slice ended and the duration of the slice.
     func ended(at ticks: UInt64, number: Int?) -> RecordedEvent {
         var event = self
         event.end = ticks

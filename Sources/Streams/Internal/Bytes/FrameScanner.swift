@@ -25,8 +25,8 @@ struct FrameScanner {
 
     /// Searches for the next frame at the beginning of the given bytes.
     ///
-    /// If the result is ``Finding/frame(_:consumed:)``, pass to the next search the bytes that follow the consumed bytes. If the
-    /// result is ``Finding/incomplete``, pass the same bytes again, followed by new bytes.
+    /// If the result is ``Finding/frame(_:consumed:)``, begin the next search after the consumed bytes. If the result is
+    /// ``Finding/incomplete``, pass the same bytes again, followed by new bytes.
     mutating func next(in bytes: RawSpan) -> Finding {
         switch framing.kind {
         case .lines: nextLine(in: bytes)
