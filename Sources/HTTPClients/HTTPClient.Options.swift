@@ -24,7 +24,7 @@ extension HTTPClient {
 
         /// The maximum number of bytes in the header of an answer; 256 KiB.
         ///
-        /// The headers of interim answers, and trailers, count, too.
+        /// The bytes of trailers and of the headers of interim answers are counted, too.
         public var headerLimit = 256 << 10
 
         /// The maximum number of connections to one host; 6.

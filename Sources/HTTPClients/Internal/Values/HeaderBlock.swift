@@ -27,7 +27,7 @@ struct HeaderBlock: Hashable, Sendable {
     private var bytes: [UInt8] = []
     /// The number of bytes added since the last header that was ``Finding/complete``.
     ///
-    /// Bytes of interim answers and of trailers count, too.
+    /// The bytes of trailers and of the headers of interim answers are counted, too.
     private var count = 0
     /// True once the header of an answer is complete, so that further lines are trailers.
     private var isComplete = false
@@ -67,7 +67,9 @@ struct HeaderBlock: Hashable, Sendable {
         return isEnd ? finish() : .incomplete
     }
 
-    /// Records the range of the value of `Content-Length`, whose line is the last `count` bytes.
+    /// Records the range of the value of a `Content-Length` field.
+    ///
+    /// - Parameter count: The number of bytes in the line of the field, which is at the end of `bytes`.
     private mutating func addLength(_ count: Int) {
         let value = HeaderBlock.trimmed(bytes.suffix(count - "content-length:".utf8.count))
         if let length, bytes[length] != value { hasSeveralLengths = true }
@@ -156,7 +158,8 @@ struct HeaderBlock: Hashable, Sendable {
 
     /// The status in a status line: the three digits after the first space.
     ///
-    /// Without three characters after a space, it is 0. If one of them is not a digit, it is negative.
+    /// The result is 0 if there is no space, or if fewer than three characters follow the space. It is negative if one of the three
+    /// characters is not a digit.
     private static func status(of bytes: [UInt8]) -> Int {
         let digits = bytes.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
         if digits.count < 3 { return 0 }

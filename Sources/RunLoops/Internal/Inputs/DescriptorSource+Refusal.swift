@@ -3,9 +3,9 @@ extension DescriptorSource {
     enum Refusal: Hashable {
         /// The kernel has not refused to watch the descriptor.
         case none
-        /// The kernel has refused with this error, and the refusal has not yet been reported to the source's owner.
+        /// A refusal with this error, which has not yet been reported to the source's owner.
         case untold(SystemError)
-        /// The kernel has refused, and the refusal has been reported to the source's owner.
+        /// A refusal that has been reported to the source's owner.
         case told
     }
 
