@@ -19,5 +19,5 @@ extension DistributedNotificationCenter {
     }
 }
 
-/// A short name for ``DistributedNotificationCenter/ConnectionState``, which engines use.
+/// A short name that engines use for ``DistributedNotificationCenter/ConnectionState``.
 package typealias ConnectionState = DistributedNotificationCenter.ConnectionState

@@ -32,10 +32,10 @@ extension HTTPClient {
         /// Further transfers wait for a free connection.
         public var connectionsPerHost = 6
 
-        /// The maximum number of connections to all hosts together; nil, the default, for no limit.
+        /// The maximum number of connections to all hosts together; nil for no limit, which is the default.
         public var connections: Int?
 
-        /// True, the default, if the client accepts all compressions that libcurl supports, and decodes the bodies.
+        /// True if the client accepts all compressions that libcurl supports, and decodes the bodies; true by default.
         public var acceptsCompression = true
 
         /// The versions of HTTP that the client offers.

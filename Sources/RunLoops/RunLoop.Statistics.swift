@@ -23,9 +23,9 @@ extension RunLoop {
         public var messages = 0
         /// The number of timer fires.
         public var timerFires = 0
-        /// The number of times that work arrived while the loop spun before a sleep.
+        /// The number of spins before a sleep that found work.
         public var spinHits = 0
-        /// The number of times that no work arrived while the loop spun before a sleep.
+        /// The number of spins before a sleep that found no work.
         public var spinMisses = 0
         /// The total time in which the loop ran and did not wait for work.
         ///

@@ -108,7 +108,9 @@ struct HeaderBlock: Hashable, Sendable {
         return fields
     }
 
-    /// The values of all fields with a name, which must be in lower case.
+    /// Returns the values of all fields with the given name.
+    ///
+    /// The argument `name` must be in lower case.
     private func values(of name: StaticString) -> [ArraySlice<UInt8>] {
         var found: [ArraySlice<UInt8>] = []
         forEachLine { line in
@@ -118,7 +120,9 @@ struct HeaderBlock: Hashable, Sendable {
         return found
     }
 
-    /// True if a line holds the field `name`, which must be in lower case.
+    /// True if a line holds the field with the given name.
+    ///
+    /// The argument `name` must be in lower case.
     private static func hasName(_ name: StaticString, _ line: Span<UInt8>) -> Bool {
         let count = name.utf8CodeUnitCount
         if line.count <= count || line[count] != UInt8(ascii: ":") { return false }

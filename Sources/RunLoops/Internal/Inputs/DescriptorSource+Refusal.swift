@@ -12,7 +12,7 @@ extension DescriptorSource {
     /// Records that the kernel has refused to resume watching the descriptor, for example after a run in another mode.
     ///
     /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors. It does not report
-    /// the refusal immediately, because it can be iterating over all sources now.
+    /// the refusal immediately, because it is possibly iterating over all sources now.
     func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
         list.wasRefused()
         if watch.refusal != .none { return }

@@ -4,7 +4,7 @@
 ///
 /// The iteration arms the mailbox or the bell only when the port is empty. From then on, the mailbox or the bell owns the signal's
 /// node. A sender that takes the node out owns it until the sender has woken the task. If the iteration disarms the mailbox or
-/// the bell first, it gets the node back.
+/// the bell first, the iteration gets the node back.
 ///
 /// The type is not thread-safe: the iterating task makes its calls one after the other. Any thread may release the last reference.
 @usableFromInline

@@ -53,7 +53,7 @@ struct WaitingSenders {
 
     /// Removes and returns the first sender, whose wait is over.
     ///
-    /// The messages of a thread or task were queued. For a handler, there is room now.
+    /// If the sender is a thread or a task, its messages were queued. If it is a handler, there is room now.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")

@@ -19,8 +19,8 @@ final class LoopHandle: Sendable {
     /// The moment at which a sender woke the loop.
     ///
     /// With this moment, the loop measures the time that a wake-up takes. The loop stores 1 before it sleeps, to request a
-    /// measurement. The sender that wakes the loop then replaces the 1 with the moment of its write to ``wakeup``. The value 0 means
-    /// that no measurement is requested.
+    /// measurement. The sender that wakes the loop then replaces the 1 with the moment of its write to ``wakeup``. The value 0
+    /// means that no measurement is requested.
     let wakeStamp = Atomic<Int64>(0)
 
     /// The descriptor with which senders wake the loop.
