@@ -19,5 +19,5 @@ extension DistributedNotificationCenter {
     }
 }
 
-/// A short name, for engines, of the state of a center's connection.
+/// A short name that engines use for ``DistributedNotificationCenter/ConnectionState``.
 package typealias ConnectionState = DistributedNotificationCenter.ConnectionState

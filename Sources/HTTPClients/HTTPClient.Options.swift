@@ -24,7 +24,7 @@ extension HTTPClient {
 
         /// The maximum number of bytes in the header of an answer; 256 KiB.
         ///
-        /// The headers of interim answers, and trailers, count, too.
+        /// The bytes of trailers and of the headers of interim answers are counted, too.
         public var headerLimit = 256 << 10
 
         /// The maximum number of connections to one host; 6.
@@ -32,10 +32,10 @@ extension HTTPClient {
         /// Further transfers wait for a free connection.
         public var connectionsPerHost = 6
 
-        /// The maximum number of connections to all hosts together; nil, the default, for no limit.
+        /// The maximum number of connections to all hosts together; nil for no limit, which is the default.
         public var connections: Int?
 
-        /// True, the default, if the client accepts all compressions that libcurl supports, and decodes the bodies.
+        /// True if the client accepts all compressions that libcurl supports, and decodes the bodies; true by default.
         public var acceptsCompression = true
 
         /// The versions of HTTP that the client offers.

@@ -9,7 +9,7 @@ extension HTTPServer {
         /// backlog.
         public var connectionLimit = 1_000
 
-        /// The maximum number of connections that one IP address may have open at a time; nil, the default, for no limit.
+        /// The maximum number of connections that one IP address may have open at a time; nil for no limit, which is the default.
         ///
         /// A connection beyond the limit is closed immediately. Set the limit if clients reach the server directly: a proxy has one
         /// address for all its clients. The limit does not apply to Unix sockets.

@@ -69,8 +69,8 @@ extension NotificationCenter {
 
     /// Ends an object's observations.
     ///
-    /// After this has returned, no call of their handlers starts, as with ``ObservationToken/remove()``. Removing an object
-    /// that is not registered does nothing. Observations that have a token continue, even if their handler holds the object.
+    /// After this has returned, no call of the observations' handlers starts, as with ``ObservationToken/remove()``. Removing an
+    /// object that is not registered does nothing. Observations that have a token continue, even if their handler holds the object.
     ///
     /// - Parameters:
     ///   - observer: The object that observes.

@@ -20,7 +20,9 @@ public final class NotificationRedirector: Sendable {
     /// The loop on whose thread notifications are delivered.
     public let runLoop: RunLoop
 
-    /// The paths of deliveries to the loop, one for each list of modes in which observers are called.
+    /// The lanes that carry deliveries to the loop.
+    ///
+    /// All observers with the same list of modes share one lane.
     private let lanes = Guarded<[DeliveryLane]>([])
     private let undelivered = Atomic<Int>(0)
     /// The number of observers on the loop that have not been destroyed.
@@ -42,11 +44,11 @@ public final class NotificationRedirector: Sendable {
 
     private init(_ runLoop: RunLoop) { self.runLoop = runLoop }
 
-    /// The number of notifications, for all observers, that were discarded because the loop has ended.
+    /// The number of notifications that were discarded because the loop has ended, summed over all observers.
     ///
-    /// The count includes the notifications that were on their way when the loop ended. If no notification was on its way to an
-    /// observer, the count includes the first notification that was posted for that observer afterwards. Posting that notification
-    /// removes the observer, so later notifications are not counted. Keep a reference to the redirector to keep the count.
+    /// The count includes the notifications that were on their way when the loop ended. If none was on its way to an observer, the
+    /// count includes the next notification that is posted for that observer. That post removes the observer, so later
+    /// notifications are not counted. Keep a reference to the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
     /// Returns the lane for observers that are called in these modes; makes it if there is none.

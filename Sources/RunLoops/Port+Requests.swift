@@ -10,8 +10,8 @@ extension Port {
     /// If the receiver's thread is this thread, or waits for this thread directly or through other threads, the wait would last for
     /// ever. In that case nothing is sent, with or without a deadline. If the receiver's thread begins to wait for this thread
     /// later, and that wait cannot be refused, this request ends with ``RequestError/circle(_:)``; the receiver can still serve the
-    /// message. Until it is answered, the request counts as a wait for the loop that has the port, whichever thread has the right
-    /// to reply: <doc:Deadlocks>.
+    /// message. While the request waits for its answer, it counts as a wait for the loop that has the port, whichever thread has
+    /// the right to reply: <doc:Deadlocks>.
     ///
     /// ```swift
     /// let price = try prices.request(before: .now + .seconds(1)) { PriceQuestion(item: "tea", reply: $0) }

@@ -19,7 +19,8 @@ extension RunLoop {
     ///
     /// The descriptor also becomes readable when a timer is due, so the host needs no time-out for the guest. Call ``prepare()``
     /// before each wait of the host, because the host's callbacks can change the loop outside ``serve()``. While the host does not
-    /// serve the guest, the loop keeps all its work, and other threads that wait for the loop time out at their deadlines.
+    /// serve the guest, the loop keeps all its work. If another thread waits for the loop in the meantime, that wait times out at
+    /// its deadline.
     ///
     /// <doc:GuestLoops> shows hosts for epoll and GLib.
     ///

@@ -23,9 +23,9 @@ extension RunLoop {
         public var messages = 0
         /// The number of timer fires.
         public var timerFires = 0
-        /// The number of times that work arrived while the loop spun before a sleep.
+        /// The number of spins before a sleep that found work.
         public var spinHits = 0
-        /// The number of times that no work arrived while the loop spun before a sleep.
+        /// The number of spins before a sleep that found no work.
         public var spinMisses = 0
         /// The total time in which the loop ran and did not wait for work.
         ///
@@ -34,7 +34,9 @@ extension RunLoop {
         /// as waiting. The utilization of a loop is the difference between two readings, divided by the time between them;
         /// ``RunLoop/processorTime`` is the processor time that the thread has used.
         public var busyTime = Duration.zero
-        /// The longest call of a handler, including runs inside the handler; nil while ``RunLoop/measuresHandlers`` is false.
+        /// The longest call of a handler; nil while ``RunLoop/measuresHandlers`` is false.
+        ///
+        /// The time of a call includes the time of all runs of the loop inside that call.
         public var longestHandler: Handler?
     }
 

@@ -3,7 +3,7 @@ extension Connection {
     ///
     /// > Thread safety: a value.
     public struct Options: Hashable, Sendable {
-        /// The time without a sent or received byte after which the connection ends; nil, the default, for no limit.
+        /// The time without a sent or received byte after which the connection ends; nil for no limit, which is the default.
         public var idleTimeout: Duration?
 
         /// The maximum time for making the connection; 10 seconds by default, nil for no limit.

@@ -17,13 +17,13 @@ extension Listener {
         /// True if a listener on an IPv6 address also accepts IPv4 connections; true by default.
         public var takesIPv4 = true
 
-        /// The maximum number of open connections of the listener; nil, the default, for any number.
+        /// The maximum number of open connections of the listener; nil for any number, which is the default.
         ///
         /// At the limit, the listener accepts no more until one of its connections ends. Until then, further connections wait in
         /// the backlog.
         public var connectionLimit: Int?
 
-        /// The maximum number of open connections of one peer; nil, the default, for any number.
+        /// The maximum number of open connections of one peer; nil for any number, which is the default.
         ///
         /// A peer is an IPv4 address, or the /64 network of an IPv6 address, because one host may use any address of its network.
         /// Link-local addresses count individually. A connection beyond the limit is reset immediately. The limit does not apply to

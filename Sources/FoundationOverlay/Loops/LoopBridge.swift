@@ -167,8 +167,8 @@ public final class LoopBridge {
     /// Makes the loop that waits next also watch the other loop, so that work for either of them ends the wait.
     ///
     /// The loop of the innermost run waits next. Runs that the bridge has begun itself do not count. If there is no other run,
-    /// Foundation's loop waits next. If the other loop watches the loop that waits next, the other loop stops watching first. The
-    /// two loops cannot watch each other at the same time, because the kernel allows no cycle of epoll sets.
+    /// Foundation's loop waits next. The kernel allows no cycle of epoll sets, so the two loops cannot watch each other at the same
+    /// time. If the loop to be watched still watches the loop that waits next, this method first ends that watch.
     private func watch() {
         guard let link = unsafe link else { return }
         let isOurs = runs.last == .ours || runs.last == .poll

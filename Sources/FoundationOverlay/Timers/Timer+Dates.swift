@@ -9,6 +9,7 @@ extension Timer {
     /// When you set a date, it is converted to an instant immediately. A later change of the wall clock changes neither the time of
     /// the fire nor this property, which still returns exactly the date that you set. The dates of later fires are computed from
     /// that date.
+    ///
     /// `Date.distantFuture` suspends the timer without invalidating it. Setting the date of an invalid timer does nothing.
     public var fireDate: Date {
         get {
@@ -29,7 +30,7 @@ extension Timer {
     ///
     /// - Parameters:
     ///   - date: The date of the first fire, which is converted to an instant now. If the date has passed, the timer fires
-    ///     immediately; a timer that repeats then keeps to the grid of this date and the interval.
+    ///     immediately. The later fires of a repeating timer are still due at this date plus multiples of the interval.
     ///   - interval: The seconds between fires, if it repeats. Zero or less means every 100 µs.
     ///   - repeats: True if the timer continues after the first fire.
     ///   - fileID: The file of the call, for diagnostics.

@@ -40,8 +40,7 @@ final class RedisSession {
     var lastBatch: UInt64 = 0
     var credits = 0
 
-    /// The limits on the number of posts that the server has not accepted, and on the size of the commands that it has not
-    /// answered.
+    /// The maximum number of posts that the server has not accepted, and the maximum size of unanswered commands in bytes.
     private static let mostPending = (count: 1_024, bytes: 1_048_576)
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {

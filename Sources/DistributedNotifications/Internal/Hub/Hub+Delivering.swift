@@ -43,7 +43,7 @@ extension Hub {
         markReady(id)
     }
 
-    /// Queues the ``Baseline`` of a subscription, and begins to deliver every matching post that is accepted after it.
+    /// Queues the ``Baseline`` of a subscription, and begins to deliver every matching post that the hub accepts from now on.
     private mutating func begin(_ request: Subscription, _ id: ConnectionID) {
         connections[id]?.subscriptions[request.number]?.isReplaying = false
         addToIndex(request, id)
@@ -56,8 +56,8 @@ extension Hub {
 
     /// Queues the newest ``Horizon`` of each topic for a subscription that is still getting earlier posts.
     ///
-    /// If a horizon is older than the subscription, the numbers that are missing before the topic's next post are no loss. The
-    /// numbers of the newest posts are left out, because those posts are still to come.
+    /// If a horizon is older than the subscription, the subscription has not lost the posts that the horizon stands for. The
+    /// baselines leave out the numbers of the newest posts, because those posts are still to come.
     mutating func explain(_ marks: [Baseline.Mark], to request: Subscription, _ id: ConnectionID) {
         let bases = marks.filter { $0.base > 0 }.map { mark in
             Baseline.Mark(
@@ -91,8 +91,8 @@ extension Hub {
 
     /// Tells a connection which of the given posters have ended, and which have not.
     ///
-    /// There is no answer for a poster that the hub does not know: if that poster opens later, every connection with a subscription
-    /// is told.
+    /// For a poster that the hub does not know, the connection gets no answer. If that poster opens later, the hub notifies every
+    /// connection that has a subscription.
     mutating func locate(_ names: [PosterID], from id: ConnectionID) {
         for name in names {
             if let end = tombstones[name]?.end {
@@ -169,7 +169,7 @@ extension Hub {
         return items
     }
 
-    /// Queues a ``Horizon`` for each topic of which posts were left out, because the connection's queue was full.
+    /// Queues a ``Horizon`` for each topic with posts that were left out because the connection's queue was full.
     private mutating func tellMissed(_ id: ConnectionID) {
         guard let state = connections[id] else { return }
         connections[id]?.missed = [:]
@@ -194,7 +194,7 @@ extension Hub {
         }
     }
 
-    /// Returns the next post for the connection's first ``HubConnection/Replay``, or a baseline if no post is left for it.
+    /// Returns the next post of the connection's first ``HubConnection/Replay``, or a baseline if that replay has no post left.
     ///
     /// Returns nil if there is no replay, or if the `cost` of the post is more than `room` bytes.
     private mutating func replay(

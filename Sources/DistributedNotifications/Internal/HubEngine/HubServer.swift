@@ -31,7 +31,7 @@ final class HubServer {
     let loop: RunLoop
     var hub: Hub
     var clients: [UInt64: Client] = [:]
-    /// The posters whose connections have ended, although, as far as the hub knows, their processes still run.
+    /// The posters whose connections have ended, but whose processes are not known to have ended.
     var away: [PosterID: Away] = [:]
     /// The posters in `away`; the one that has been away longest is the first.
     var awayOrder: [PosterID] = []
@@ -46,7 +46,7 @@ final class HubServer {
     private let ended: () -> Void
 
     struct Away {
-        /// Reports the end of the poster's process; nil if the hub cannot watch that process.
+        /// The source that reports the end of the poster's process; nil if the hub cannot watch that process.
         let process: ProcessSource?
         let numbers: NumberView?
     }
@@ -211,7 +211,7 @@ final class HubServer {
 
     /// Starts the timer that looks for processes that confirm no posts, unless the timer runs already.
     ///
-    /// The timer ends the posters' wait for such a process. A process can be in this state because it was stopped, for example.
+    /// Posters wait for such a process, and the timer ends that wait. For example, a stopped process confirms no posts.
     private func awaitConfirmations() {
         if check != nil { return }
         let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in

@@ -120,7 +120,7 @@ extension TransferSet {
         }
     }
 
-    /// The milliseconds of a duration, rounded up to at least 1, because to libcurl 0 means no limit.
+    /// The milliseconds of a duration, rounded up; at least 1, because libcurl takes 0 as no limit.
     private static func milliseconds(_ duration: Duration) -> Int {
         Int(max(1, duration / .milliseconds(1)).rounded(.up))
     }

@@ -9,7 +9,7 @@ struct Upload {
     }
 
     var source: Source
-    /// True if libcurl waits for bytes, because there were none when it asked.
+    /// True if libcurl has asked for bytes that were not available yet, and now waits for them.
     var isWaiting = false
 
     init(_ source: Source) { self.source = source }

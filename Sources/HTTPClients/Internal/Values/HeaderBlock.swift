@@ -27,7 +27,7 @@ struct HeaderBlock: Hashable, Sendable {
     private var bytes: [UInt8] = []
     /// The number of bytes added since the last header that was ``Finding/complete``.
     ///
-    /// Bytes of interim answers and of trailers count, too.
+    /// The bytes of trailers and of the headers of interim answers are counted, too.
     private var count = 0
     /// True once the header of an answer is complete, so that further lines are trailers.
     private var isComplete = false
@@ -67,7 +67,9 @@ struct HeaderBlock: Hashable, Sendable {
         return isEnd ? finish() : .incomplete
     }
 
-    /// Records the range of the value of `Content-Length`, whose line is the last `count` bytes.
+    /// Records the range of the value of a `Content-Length` field.
+    ///
+    /// - Parameter count: The number of bytes in the line of the field, which is at the end of `bytes`.
     private mutating func addLength(_ count: Int) {
         let value = HeaderBlock.trimmed(bytes.suffix(count - "content-length:".utf8.count))
         if let length, bytes[length] != value { hasSeveralLengths = true }
@@ -106,7 +108,9 @@ struct HeaderBlock: Hashable, Sendable {
         return fields
     }
 
-    /// The values of all fields with a name, which must be in lower case.
+    /// Returns the values of all fields with the given name.
+    ///
+    /// The argument `name` must be in lower case.
     private func values(of name: StaticString) -> [ArraySlice<UInt8>] {
         var found: [ArraySlice<UInt8>] = []
         forEachLine { line in
@@ -116,7 +120,9 @@ struct HeaderBlock: Hashable, Sendable {
         return found
     }
 
-    /// True if a line holds the field `name`, which must be in lower case.
+    /// True if a line holds the field with the given name.
+    ///
+    /// The argument `name` must be in lower case.
     private static func hasName(_ name: StaticString, _ line: Span<UInt8>) -> Bool {
         let count = name.utf8CodeUnitCount
         if line.count <= count || line[count] != UInt8(ascii: ":") { return false }
@@ -156,7 +162,8 @@ struct HeaderBlock: Hashable, Sendable {
 
     /// The status in a status line: the three digits after the first space.
     ///
-    /// Without three characters after a space, it is 0. If one of them is not a digit, it is negative.
+    /// The result is 0 if there is no space, or if fewer than three characters follow the space. It is negative if one of the three
+    /// characters is not a digit.
     private static func status(of bytes: [UInt8]) -> Int {
         let digits = bytes.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
         if digits.count < 3 { return 0 }

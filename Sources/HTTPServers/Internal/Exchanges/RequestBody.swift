@@ -4,7 +4,7 @@ struct RequestBody {
     ///
     /// The stored bytes are those that no handler has taken yet.
     static let storedLimit = 128 << 10
-    /// The number of bytes beyond the limit of a body that the server still receives, and discards.
+    /// The number of bytes that the server still receives, and discards, after a body has exceeded its limit.
     ///
     /// If the server closed the connection at the limit, the client might not read the answer, which is status 413.
     static let discardedLimit = 1 << 20

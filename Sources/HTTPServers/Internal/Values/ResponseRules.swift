@@ -1,6 +1,6 @@
 internal import HTTPMessages
 
-/// The checks of an answer that the user gives.
+/// The rules that the server checks before it sends an answer of the user's code.
 enum ResponseRules {
     /// The reason that an answer must not be sent; nil if the answer is valid.
     static func problem(status: Int, fields: HTTPFields) -> String? {

@@ -39,7 +39,7 @@ final class PendingRequest: @unchecked Sendable {
     /// True if a task waits; false if a thread waits.
     let isTask: Bool
 
-    /// The number of the request, which its reply repeats.
+    /// The number of the request; the reply carries the same number.
     ///
     /// The ``RequestTable`` sets the number before the request is sent.
     var number: UInt64 = 0

@@ -166,7 +166,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Asks the kernel for one notification of the service, when packets arrive or the connection ends.
+    /// Makes the kernel notify the service once, when packets arrive or the connection ends.
     ///
     /// The caller holds the lock during the system call. If two threads ask for different events, the last thread to
     /// change the state has to be the last thread to call the kernel. Otherwise the service would not be notified of a reply.
@@ -180,7 +180,7 @@ extension RemoteConnection {
     /// Reads the packets that have arrived.
     ///
     /// The service calls this on its thread, after the kernel has notified it. If the service cannot take the ``ReaderRole``, this
-    /// chooses another reader if one is needed.
+    /// method makes sure that the connection has a reader if it needs one.
     func serviceWasNotified() {
         if state.withLock({ $0.role.acquireForService() }) { readAll() } else { ensureReader() }
     }

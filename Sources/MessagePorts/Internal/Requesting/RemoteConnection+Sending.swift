@@ -36,7 +36,7 @@ extension RemoteConnection {
 
     /// Sends a message if there is room for it now.
     ///
-    /// - Returns: False if there is no room. If a loop reads the connection, the loop calls the handler for room later.
+    /// - Returns: False if there is no room. If a loop reads the connection, the loop calls the `onRoom` handler later.
     func trySend(_ frame: Frame, _ body: RawSpan, _ descriptors: [CInt]) throws(MessagePortError) -> Bool {
         let (limits, ended) = state.withLock { ($0.limits, $0.ended) }
         if let ended { throw ended }
@@ -118,7 +118,7 @@ extension RemoteConnection {
         }
     }
 
-    /// Reads the replies that the other end has sent before it was closed.
+    /// Reads the replies that the port sent before its end of the connection was closed.
     private func peerHungUp() {
         let reads = state.withLock { $0.role.acquireForThread() }
         // If another thread has the role of the reader, that thread reads the replies and finds the end.

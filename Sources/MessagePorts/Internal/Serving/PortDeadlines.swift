@@ -6,7 +6,7 @@ internal import RunLoops
 /// - A peer is late with its first packet.
 /// - After a pause, the port accepts connections again.
 /// - After a pause, the port tries again to send a backlog.
-/// - After a pause, the port reads a connection that was held back because of descriptors.
+/// - After a pause, the port tries again to read a connection whose next packet carries too many descriptors.
 ///
 /// The port's ``EpollSet`` watches the alarm.
 ///
@@ -19,7 +19,7 @@ final class PortDeadlines {
     /// The connections that are not read, because their next packet carries more descriptors than the port may receive now.
     private var heldBack = RetryQueue(.holdingBack)
     private var acceptBackoff = ExponentialBackoff.accepting
-    /// The moment to watch the listener again, if the port stopped because it was out of descriptors or memory.
+    /// The moment at which the port watches the listener again, if a lack of descriptors or memory made it stop.
     private(set) var listenAgain: Moment?
     /// False while the listener is not watched, because the port is at its limit of connections, or out of descriptors or memory.
     private(set) var isListening = true
@@ -84,9 +84,9 @@ final class PortDeadlines {
         listenAgain = nil
     }
 
-    /// Makes the next pause in accepting connections as short as possible.
+    /// Resets the backoff of accepting connections, so that the next pause is as short as possible.
     ///
-    /// The reason is that a connection was accepted, or that a connection has ended and has released its descriptor.
+    /// Called when a connection was accepted, or when a connection has ended and has released its descriptor.
     func resetAcceptBackoff() { acceptBackoff.reset() }
 
     // MARK: - Retries
@@ -94,7 +94,9 @@ final class PortDeadlines {
     /// Schedules another attempt to send the backlog of a connection.
     func resendReplies(of connection: UInt64, now: Moment) { arm(resends.append(connection, now: now)) }
 
-    /// Makes the next pause before an attempt to send a backlog as short as possible, because a packet was sent.
+    /// Resets the backoff of the attempts to send a backlog, because a packet was sent.
+    ///
+    /// The next pause is then as short as possible.
     func replyWasSent() { resends.hasSucceeded() }
 
     /// Removes and returns the connections whose backlog is due for another attempt.
@@ -103,7 +105,9 @@ final class PortDeadlines {
     /// Schedules the next read of a connection that is held back.
     func holdBack(_ connection: UInt64, now: Moment) { arm(heldBack.append(connection, now: now)) }
 
-    /// Makes the next pause before a held-back connection is read as short as possible, because descriptors were received.
+    /// Resets the backoff of the attempts to read held-back connections, because descriptors were received.
+    ///
+    /// The next pause is then as short as possible.
     func descriptorsWereReceived() { heldBack.hasSucceeded() }
 
     /// Removes and returns the connections that are to be read again now.

@@ -12,7 +12,7 @@ final class ReadQueue {
         var reports: Deque<EpollSet.Report> = []
         var lastSender: UInt64?
         var lastRequester: UInt64?
-        /// The number of further times that the last requester can be read before the kernel must be polled.
+        /// The number of times that the port can still read the last requester's connection before it must poll the kernel.
         var guesses = 0
 
         mutating func takeLastRequester() -> UInt64? {
@@ -50,7 +50,7 @@ final class ReadQueue {
 
     /// Removes and returns ``lastRequester``, because that connection has possibly sent its next request.
     ///
-    /// - Returns: The number of the connection. Nil if there is none, or if requesters were read 16 times in a row in this way. In
-    ///   that case the kernel is polled, so that processes that connect are served, too.
+    /// - Returns: The number of the connection; nil if there is none. The result is also nil after this method has returned a
+    ///   connection 16 times in a row. The port then polls the kernel, so that processes that connect are served, too.
     func takeLastRequester() -> UInt64? { state.value.takeLastRequester() }
 }

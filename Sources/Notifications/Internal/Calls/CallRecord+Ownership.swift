@@ -122,10 +122,10 @@ extension CallRecord {
 
     // MARK: - Forked children
 
-    /// The result of `pthread_atfork`, which registers a handler that runs at the beginning of a forked child and frees records
-    /// there.
+    /// The result of `pthread_atfork`, which registers a handler for forked children.
     ///
-    /// The handler is registered once, when this constant is first read.
+    /// The handler runs at the beginning of a forked child, and frees records there. It is registered once, when this constant is
+    /// first read.
     private static let atFork = {
         // The list is initialized before the handler is registered. Otherwise a child could wait forever for a thread that was
         // initializing the list and that exists only in the parent.
@@ -135,7 +135,7 @@ extension CallRecord {
 
     /// Frees, in a forked child, the records of the parent's other threads, which do not exist in the child.
     ///
-    /// This allocates and frees nothing, because other threads of the parent may have been allocating at the fork.
+    /// Other threads of the parent were possibly allocating memory at the fork, so this method allocates and frees no memory.
     private static func forgetOtherThreads() {
         var next = newest
         while let record = next {

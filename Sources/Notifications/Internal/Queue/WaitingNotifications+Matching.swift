@@ -1,4 +1,4 @@
-/// The search for the oldest waiting notification that matches a notification.
+/// The search for the oldest waiting notification that matches a given one.
 ///
 /// The time of a search does not depend on the number of waiting notifications.
 extension WaitingNotifications {
@@ -9,7 +9,7 @@ extension WaitingNotifications {
     /// The getter visits all buckets.
     var longestSearch: Int { tables.indices.reduce(0) { max($0, tables[$1]?.longestSearch ?? 0) } }
 
-    /// Returns the ticket of the oldest waiting notification that matches a notification; nil if there is none, or if the mask is
+    /// Returns the ticket of the oldest waiting notification that matches the given one; nil if none matches, or if the mask is
     /// empty.
     mutating func first(matching notification: Notification, _ mask: Mask) -> Ticket? {
         guard let kind = mask.index else { return nil }

@@ -33,7 +33,7 @@ struct BoundedDeliveryQueue {
     enum Step {
         /// The notification was accepted, and the poster sends the loop the delivery with this number.
         case send(Int)
-        /// The new notification was accepted, and the poster drops this one, which was the oldest.
+        /// The new notification was accepted, and the poster drops the oldest one, which is given here.
         case dropOldest(Notification)
         /// There is no room, and the poster drops the new notification.
         case dropNew
@@ -86,7 +86,7 @@ struct BoundedDeliveryQueue {
         let isLast: Bool
     }
 
-    /// Removes and returns the next notification of a delivery that has arrived, for the handler.
+    /// Removes and returns the next notification that an arrived delivery hands to the handler.
     ///
     /// - Parameters:
     ///   - number: The number of the delivery.
@@ -108,8 +108,8 @@ struct BoundedDeliveryQueue {
     /// Removes the gate of a poster that has stopped waiting for room.
     ///
     /// - Parameter gate: The gate at which the poster waited.
-    /// - Returns: The gate of the next poster, if this poster's gate was opened meanwhile: the next poster gets the room instead.
-    ///   Nil if this poster's gate was not opened, or if no other poster waits.
+    /// - Returns: Nil if this poster's gate was not opened. If the gate was opened already, the next poster gets the room instead:
+    ///   the result is that poster's gate, or nil if no other poster waits.
     mutating func leave(_ gate: ThreadGate) -> ThreadGate? {
         guard let index = gates.firstIndex(where: { $0 === gate }) else { return gates.popFirst() }
         gates.remove(at: index)
@@ -130,7 +130,7 @@ struct BoundedDeliveryQueue {
     /// - Returns: False if the poster no longer waits for the delivery.
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
 
-    /// The number of deliveries, to an unlimited observer, for which a poster waits.
+    /// The number of deliveries that posters wait for; only an unlimited observer has such deliveries.
     var awaitedCount: Int { awaited.count }
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }

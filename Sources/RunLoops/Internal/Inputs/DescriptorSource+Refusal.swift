@@ -3,16 +3,16 @@ extension DescriptorSource {
     enum Refusal: Hashable {
         /// The kernel has not refused to watch the descriptor.
         case none
-        /// The kernel has refused with this error, and the refusal has not yet been reported to the source's owner.
+        /// A refusal with this error, which has not yet been reported to the source's owner.
         case untold(SystemError)
-        /// The kernel has refused, and the refusal has been reported to the source's owner.
+        /// A refusal that has been reported to the source's owner.
         case told
     }
 
     /// Records that the kernel has refused to resume watching the descriptor, for example after a run in another mode.
     ///
     /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors. It does not report
-    /// the refusal immediately, because it can be iterating over all sources now.
+    /// the refusal immediately, because it is possibly iterating over all sources now.
     func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
         list.wasRefused()
         if watch.refusal != .none { return }

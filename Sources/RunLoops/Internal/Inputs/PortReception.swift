@@ -2,9 +2,9 @@
 ///
 /// Like a loop or a port set, the iteration is the port's receiver: it holds the port's ``Claim``.
 ///
-/// The iteration arms the mailbox or the bell only when the port is empty. From then on, the signal's node belongs to the armed
-/// mailbox or bell, or to the sender that has taken the node from it. This ends when that sender has woken the task, or when the
-/// iteration has disarmed the mailbox or the bell.
+/// The iteration arms the mailbox or the bell only when the port is empty. From then on, the mailbox or the bell owns the signal's
+/// node. A sender that takes the node out owns it until the sender has woken the task. If the iteration disarms the mailbox or
+/// the bell first, the iteration gets the node back.
 ///
 /// The type is not thread-safe: the iterating task makes its calls one after the other. Any thread may release the last reference.
 @usableFromInline
@@ -14,7 +14,7 @@ final class PortReception {
     private let core: PortCore
     private let bell = TaskBell()
 
-    /// The signal that the empty port is armed with; nil after the iteration has ended.
+    /// The signal with which the iteration arms an empty port; nil after the iteration has ended.
     private var signal: ReadyNode?
     /// True from the time the port is armed until a sender has woken the task.
     private var isArmed = false

@@ -7,7 +7,7 @@ struct WaitingSenders {
     /// `@unchecked Sendable`: the lock of the wait queue guards `state`; the links belong to the ``List`` that the sender is
     /// in.
     final class Sender: @unchecked Sendable {
-        /// The messages to send; nil for a handler, which takes no room.
+        /// The messages to send; nil for a handler, which sends none.
         let chain: Mailbox.Chain?
         /// Called while no lock is held, after another thread has removed the sender from the wait queue.
         let notify: @Sendable (Outcome) -> Void
@@ -51,7 +51,9 @@ struct WaitingSenders {
         line.append(sender)
     }
 
-    /// Removes the first entry: its messages were queued or, if the entry is a handler, there is room now.
+    /// Removes and returns the first sender, whose wait is over.
+    ///
+    /// If the sender is a thread or a task, its messages were queued. If it is a handler, there is room now.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")

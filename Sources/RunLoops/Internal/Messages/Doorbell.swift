@@ -2,9 +2,10 @@ internal import Synchronization
 
 /// A signal without contents, from any number of threads to one receiver, such as a loop.
 ///
-/// Rings that the receiver has not answered merge into one. The bell is a single word, which also says whether the receiver must be
-/// woken. To be woken by the next ring, the receiver arms the bell with a node. If the bell is armed, ``ring()`` returns that node,
-/// and the caller must then signal the receiver. Any other ring costs only one exchange.
+/// Rings that the receiver has not answered merge into one. The state of the bell is a single integer, which also records that the
+/// receiver must be woken. To be woken by the next ring, the receiver arms the bell with a node. If the bell is armed, ``ring()``
+/// returns that node, and the caller must then signal the receiver. If the bell is not armed, a ring costs only one atomic
+/// exchange.
 ///
 /// > Thread safety: ``ring()`` and ``nudge()`` from any thread; all other members from the receiver's thread only.
 struct Doorbell: ~Copyable, Sendable {
@@ -15,7 +16,7 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// The state of the bell: quiet, nudged, rung, or armed.
     ///
-    /// The word of an armed bell contains a node's address and the armed bit.
+    /// If the bell is armed, the value is a node's address combined with the armed bit.
     private let word = Atomic<UInt>(Doorbell.quiet)
 
     /// Rings the bell.
@@ -28,7 +29,7 @@ struct Doorbell: ~Copyable, Sendable {
         return armedNode(word.exchange(Doorbell.rung, ordering: .acquiringAndReleasing))
     }
 
-    /// Makes the receiver check for other work than a ring, such as a notice; the call does not count as a ring.
+    /// Makes the receiver check for work, such as a notice, without ringing the bell.
     ///
     /// - Returns: The node that the bell was armed with, which the caller now owns; nil if the bell was not armed.
     func nudge() -> Node? {

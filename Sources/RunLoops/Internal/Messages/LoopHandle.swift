@@ -16,10 +16,11 @@ final class LoopHandle: Sendable {
     /// The number of times that a sender has written to ``wakeup``.
     let kernelWrites = Atomic<Int>(0)
 
-    /// The moment at which a sender woke the loop, from which the loop measures the time that a wake-up takes.
+    /// The moment at which a sender woke the loop.
     ///
-    /// The loop stores 1 before it sleeps, to request a measurement. The sender that wakes the loop then replaces the 1 with the
-    /// moment of its write to ``wakeup``. The value 0 means that no measurement is requested.
+    /// With this moment, the loop measures the time that a wake-up takes. The loop stores 1 before it sleeps, to request a
+    /// measurement. The sender that wakes the loop then replaces the 1 with the moment of its write to ``wakeup``. The value 0
+    /// means that no measurement is requested.
     let wakeStamp = Atomic<Int64>(0)
 
     /// The descriptor with which senders wake the loop.
@@ -120,7 +121,7 @@ extension LoopHandle {
         if before == 0 { _ = send(Mailbox.Chain(requestNode)) }
     }
 
-    /// Removes and returns all requests that were made of the loop.
+    /// Removes and returns all requests to the loop.
     ///
     /// Called on the loop's thread only, after it has taken the request node out of the mailbox.
     func takeRequests() -> Requests {

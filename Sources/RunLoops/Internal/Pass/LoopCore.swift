@@ -48,7 +48,7 @@ final class LoopCore {
     // that these checks took a third of the time of a wake-up. So the state is stored without these checks; see
     // ``ExclusivityUnchecked``.
 
-    /// The number of nested runs of the loop, and the requests to these runs that have not yet taken effect.
+    /// The nested runs of the loop: their number, and the requests that have not yet taken effect on them.
     var runs: RunStack {
         @inline(__always) _read { yield state.value.runs }
         @inline(__always) _modify { yield &state.value.runs }
@@ -107,9 +107,9 @@ final class LoopCore {
         lookAgain()
     }
 
-    /// Notifies the parts of the loop that the modes have changed, so that they check again the work that they had set aside.
+    /// Notifies the parts of the loop that the modes have changed.
     ///
-    /// They set work aside if it is not for the running mode.
+    /// Each part sets work aside if that work is not for the running mode. On this call, the part checks such work again.
     func lookAgain() {
         blocks.modesDidChange()
         readyInputs.modesDidChange()

@@ -36,7 +36,7 @@ enum Recording {
         var unrecordedCount = 0
         /// The number of threads that are reading rings.
         var readers = 0
-        /// The rings that wait to be destroyed, because a thread was reading rings when they were removed.
+        /// The rings that were removed while a thread was reading rings, and that wait to be destroyed.
         var condemned: [EventRing] = []
     }
 

@@ -21,7 +21,7 @@ extension RunLoop {
         core.deferredWork.append(whenIdle: work)
     }
 
-    /// Removes work that was added for the end of each pass, or for each time that the loop is about to sleep.
+    /// Removes work that was added with ``addPassEndWork(_:)`` or ``addIdleWork(_:)``.
     ///
     /// If the loop is doing its deferred work during this call, it can still do the removed work once. A second call does nothing.
     ///

@@ -62,7 +62,7 @@ package struct Moment: Comparable, Hashable, Sendable {
 private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {
-    /// Makes the moment at the first whole nanosecond that is not before an instant, so that a timer is never early.
+    /// Makes the moment of an instant, rounded up to a whole nanosecond, so that a timer is never early.
     package init(_ instant: ContinuousClock.Instant) {
         self.init(nanoseconds: epoch.duration(to: instant).nanosecondsRoundedUp)
     }

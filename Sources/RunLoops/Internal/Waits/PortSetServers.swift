@@ -21,10 +21,10 @@ enum PortSetServers {
     ///
     /// - Parameters:
     ///   - set: The identity of the set.
-    ///   - server: The set's own record of its thread. This function changes the record and the table of all sets under one lock.
-    ///     So the record and the table name the same thread, even if another thread begins to serve the set at the same time.
+    ///   - server: The set's own variable for the thread that serves it. This function changes the variable and the table of all
+    ///     sets under one lock. So both name the same thread, even if another thread begins to serve the set at the same time.
     ///   - new: The identifier of the thread; 0 for no thread.
-    ///   - midway: A hook for tests, called after the change of the set's record and before the change of the table.
+    ///   - midway: A hook for tests, called after the change of the set's variable and before the change of the table.
     static func record(
         _ set: UInt, _ server: borrowing Atomic<UInt>, to new: UInt, midway: () -> Void = {}
     ) {
@@ -53,7 +53,8 @@ enum PortSetServers {
     /// Returns the target of a wait for a port: the thread or loop that receives the port's messages.
     ///
     /// - Parameter receiver: The identity of the port's receiver, which is a port set or a loop's handle, as in ``Claim/holderID``.
-    /// - Returns: The thread that now serves the set; if no thread is recorded for the receiver, the loop.
+    /// - Returns: The thread that serves the set, if the table has one for the receiver. Otherwise, a loop with the receiver's
+    ///   identity.
     static func waitTarget(of receiver: UInt) -> WaitTarget {
         servers.withLock { $0[receiver] }.map { .thread($0) } ?? .loop(receiver)
     }

@@ -53,7 +53,7 @@ final class AdmissionCounts: Sendable {
     /// If there is no connection now, the function is called immediately. Otherwise, it is called later, on the thread that ends
     /// the last connection.
     ///
-    /// It replaces a function that was registered with ``notify(below:_:)``.
+    /// If there is a connection, this call replaces a function that was registered with ``notify(below:_:)``.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {
         if !notify(below: 1, { self.whenEmpty(body) }) { body() }
     }

@@ -2,7 +2,7 @@
 ///
 /// The owner calls a method for each event. After each event, it takes the steps that ``nextStep(hasUnsent:)`` returns, one by one,
 /// until that method returns nil. While a handler is being called, the method returns no step that calls another handler. So a
-/// handler may do anything to its connection: the handlers for the resulting events are called when it has returned.
+/// handler may do anything to its connection: the handlers for the resulting events are called after that handler has returned.
 struct ConnectionMachine: Hashable {
     /// The state of one direction of the connection, as this side sees it.
     enum Direction {
