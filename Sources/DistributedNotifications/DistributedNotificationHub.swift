@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// A hub that a process serves for others, without posting or observing itself.
 ///
-/// In production, serve the hub in a small process of its own, which a supervisor restarts, and which you never stop or debug.
+/// In production, serve the hub in a small process of its own. Let a supervisor restart that process, and never stop or debug it.
 ///
 /// ```swift
 /// let hub = try DistributedNotificationHub(named: PortName("org.example.cache"))

@@ -23,9 +23,13 @@ extension RunLoop {
         public var messages = 0
         /// The number of timer fires.
         public var timerFires = 0
-        /// The number of spins before a sleep that found work.
+        /// The number of spins that found work.
+        ///
+        /// A loop can spin for a short time before it sleeps.
         public var spinHits = 0
-        /// The number of spins before a sleep that found no work.
+        /// The number of spins that found no work.
+        ///
+        /// A loop can spin for a short time before it sleeps.
         public var spinMisses = 0
         /// The total time in which the loop ran and did not wait for work.
         ///
@@ -84,7 +88,7 @@ extension RunLoop.Statistics {
         public var duration: Duration
         /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
-        /// For a job of Swift concurrency the place is not known, and the text says that the call was a job.
+        /// Some calls have no such place, for example a job of Swift concurrency. The text then describes the call instead.
         public var madeAt: String
     }
 }

@@ -82,9 +82,10 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next packet of this connection may carry to a port.
     ///
-    /// Usually no descriptor of any peer is counted. The function then costs two loads and a read of the coarse clock, and does not
-    /// apply the limits: the next packet may carry any number of descriptors, up to 253. As soon as such a packet is received, its
-    /// descriptors are counted, and the limits apply. So each thread that is reading by then receives at most one such packet.
+    /// Usually, the count of the descriptors of all peers is 0. The function then costs two loads and a read of the coarse clock,
+    /// and does not apply the limits: the next packet may carry any number of descriptors, up to 253. As soon as one such packet is
+    /// received, its descriptors are counted, and the limits apply. Each thread that has begun to read before that moment receives
+    /// at most one packet to which the limits were not applied.
     ///
     /// - Parameters:
     ///   - limit: The port's limit for the descriptors of one message.
@@ -111,8 +112,8 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next reply may carry.
     ///
-    /// Only descriptors that are being closed reduce this number. Descriptors of earlier replies do not reduce it while the program
-    /// keeps them, because the program asked for them.
+    /// Only descriptors that are being closed reduce this number. If the program keeps the descriptors of earlier replies, they do
+    /// not reduce the number, because the program asked for those replies.
     func allowanceOfReply(limit: Int) -> Allowance {
         let closing = DescriptorQuota.process.closing
         if closing == 0, DescriptorHeadroom.isAmple { return .any }

@@ -16,19 +16,19 @@ package struct Budget {
     ///
     /// This number is counted down to 0, so most messages cost only one comparison.
     private var untilLook = 1
-    /// The total number of messages that the budget will have allowed when `untilLook` reaches 0.
+    /// The total number of messages that the budget allows before the next call of `look(_:)`.
     private var servedAtLook = 1
     private var interval = 1
     private var deadline = Moment.never
 
-    /// True if a reading of the clock has shown that the time limit is over.
+    /// True if a reading of the clock has shown that the time limit has passed.
     private var isOverdue = false
 
     package init() {}
 
     /// True if the budget is known to refuse the next message.
     ///
-    /// The property does not read the clock, so it can be false although the time limit is over.
+    /// The property does not read the clock, so it can be false although the time limit has passed.
     package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
     /// Counts one more message, if the budget allows it.

@@ -1,7 +1,7 @@
 internal import CThreads
 internal import DequeModule
 
-/// One line for an operator, and its details by name, for structured logs.
+/// A report: one line for an operator, and named details for structured logs.
 package struct DiagnosticReport: Sendable {
     package let line: String
     package let details: [String: String]

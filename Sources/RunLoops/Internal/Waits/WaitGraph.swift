@@ -1,12 +1,12 @@
 /// The graph of waits among the threads that block in this library.
 ///
-/// Before a thread A blocks, it checks for a circle: a thread B that A would wait for can already be waiting for A, directly or
-/// through other threads. If there is no circle, A enters its own wait, under the same lock as the check. So if several threads
-/// close one circle at the same moment, the last of them finds the circle, and does not enter its wait.
+/// Before a thread A blocks and waits for a thread B, it checks for a circle. There is a circle if B is already waiting for A,
+/// directly or through other threads. If there is none, A enters its own wait in the graph, under the same lock as the check. So if
+/// several threads try to close one circle at the same moment, the last of them finds the circle, and does not enter its wait.
 ///
 /// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
-    /// The waits in progress, keyed by the events that only their threads can cause.
+    /// For each event, the waits in progress of the threads that alone can cause the event.
     ///
     /// A wait is listed under each of its ``ThreadWait/heldTargets``.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
