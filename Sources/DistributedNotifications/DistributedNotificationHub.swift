@@ -67,7 +67,7 @@ public final class DistributedNotificationHub: Sendable {
 }
 
 extension DistributedNotificationEngine {
-    /// The engine for processes of one machine: a hub that one of them serves.
+    /// The engine for the processes of one machine, one of which serves a hub for all of them.
     ///
     /// The first process that takes the name serves the hub, on a thread of its own. When that process ends, for any reason, the
     /// others race for the name, and one of them serves the next hub. Nothing has to be installed or started. While the serving

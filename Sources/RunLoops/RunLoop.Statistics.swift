@@ -34,9 +34,9 @@ extension RunLoop {
         /// The total time in which the loop ran and did not wait for work.
         ///
         /// The time is counted only while a ``RunLoopWatchdog`` watches, a ``FlightRecorder`` records, or
-        /// ``RunLoop/measuresHandlers`` is true. The loop then reads the clock twice for each sleep. A spin before a sleep counts
-        /// as waiting. The utilization of a loop is the difference between two readings, divided by the time between them;
-        /// ``RunLoop/processorTime`` is the processor time that the thread has used.
+        /// ``RunLoop/measuresHandlers`` is true. The loop then reads the clock twice for each sleep. The time of a spin before
+        /// a sleep does not count as busy. The utilization of a loop is the difference between two readings, divided by the time
+        /// between them. For the processor time that the thread has used, see ``RunLoop/processorTime``.
         public var busyTime = Duration.zero
         /// The longest call of a handler; nil while ``RunLoop/measuresHandlers`` is false.
         ///

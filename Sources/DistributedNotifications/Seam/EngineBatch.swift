@@ -61,7 +61,7 @@ package struct Baseline: Hashable, Sendable {
         package let number: UInt64
         /// The number of the newest ``Horizon`` of the topic.
         ///
-        /// The horizon says nothing about posts with higher numbers.
+        /// The horizon does not stand for posts with higher numbers.
         package let base: UInt64
         /// The time of the horizon with the number ``base``.
         package let baseTime: Int64

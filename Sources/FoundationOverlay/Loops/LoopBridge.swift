@@ -123,7 +123,7 @@ public final class LoopBridge {
     /// True if the bridge may serve our loop now, from within a run of Foundation's loop.
     ///
     /// The innermost run must be a run of Foundation's loop that the bridge did not begin itself. The stack must contain no run of
-    /// our loop: such a run is calling a handler, and continues only when that handler returns.
+    /// our loop, because that run is in the middle of a handler, and continues only when that handler returns.
     private var mayServeGuest: Bool {
         runs.last == .foundations && !runs.contains(.ours) && !runs.contains(.guestPass)
     }

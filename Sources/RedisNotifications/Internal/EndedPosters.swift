@@ -2,8 +2,8 @@ internal import DistributedNotifications
 
 /// The ended posters whose entries can still be in the stream.
 ///
-/// A pure value. The engine numbers the ends of posters in the order in which it reads them. When the engine reads the stream
-/// again from the start, it skips the posters whose ends were read before.
+/// This is a value without side effects. The engine numbers the ends of posters in the order in which it reads them. When the
+/// engine reads the stream again from the start, it skips the posters whose ends it has read before.
 struct EndedPosters: Hashable, Sendable {
     /// The end of a poster: the ID of the entry that records the end, and the number of the end.
     private struct End: Hashable, Sendable {

@@ -40,7 +40,7 @@ final class RedisSession {
     var lastBatch: UInt64 = 0
     var credits = 0
 
-    /// The maximum number of posts that the server has not accepted, and the maximum size of unanswered commands in bytes.
+    /// The maximum number of posts that wait for the server to accept them, and of bytes in unanswered commands.
     private static let mostPending = (count: 1_024, bytes: 1_048_576)
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {

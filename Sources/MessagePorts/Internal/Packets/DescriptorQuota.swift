@@ -9,7 +9,7 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread.
 final class DescriptorQuota: Sendable {
-    /// The limit on the counted descriptors of one ``PeerGroup``; a group that has reached it can send no more descriptors.
+    /// The maximum number of counted descriptors of one ``PeerGroup``; at this number, the group can send no more descriptors.
     static let mostOfGroup = 128
 
     /// The maximum number of counted descriptors of all peers together.
@@ -125,12 +125,11 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// The property is true if a thread that closes descriptors of the group is stuck. It is also true if the number of
-    /// the group's descriptors that are being closed has reached twice ``mostOfGroup``.
+    /// The property is true in two cases: a thread that closes descriptors of the group is stuck, or at least twice ``mostOfGroup``
+    /// descriptors of the group are being closed.
     ///
     /// When ``mostOfGroup`` descriptors are being closed, the port receives no more descriptors from the group. But the number can
-    /// still rise: if a connection of the group has unread packets and is closed, its socket counts as one more descriptor that
-    /// is being closed.
+    /// still rise. If a connection with unread packets is closed, its socket counts as one more descriptor that is being closed.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }

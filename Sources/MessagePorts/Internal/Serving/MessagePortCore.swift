@@ -102,7 +102,7 @@ final class MessagePortCore: Sendable {
     /// Logs an event that cannot be reported to a caller.
     ///
     /// - Parameters:
-    ///   - line: The event, as the rest of a sentence that begins with the port's name.
+    ///   - line: The event, worded so that the port's name in front of it makes a sentence.
     ///   - peer: The peer that the event is about, if there is one.
     func log(_ line: @autoclosure () -> String, about peer: PeerCredentials? = nil) {
         reports.report(

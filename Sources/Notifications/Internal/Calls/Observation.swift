@@ -36,7 +36,7 @@ class Observation: @unchecked Sendable {
         var waiters: [@Sendable () -> Void] = []
     }
 
-    /// The observer that gets this observation's notifications on a loop; nil if the observation calls the user's handler itself.
+    /// The observer on a loop to which this observation passes notifications; nil if it calls the user's handler itself.
     let target: (any DeliveryTarget)?
 
     init(
@@ -113,7 +113,7 @@ class Observation: @unchecked Sendable {
 }
 
 extension Unmanaged where Instance == Observation {
-    /// The number that orders this observation among all registrations of the center.
+    /// The number of this observation in the order of the center's registrations.
     @inline(__always)
     var sequence: UInt64 { unsafe _withUnsafeGuaranteedRef { $0.sequence } }
 }

@@ -20,7 +20,7 @@ package final class ThreadWait: Sendable {
     let origin: SourceLocation
     /// True if the wait has a deadline, after which the thread continues in any case.
     ///
-    /// If a circle of waiting threads contains such a wait, the circle ends by itself and need not be broken.
+    /// A circle of waiting threads that contains a wait with a deadline ends by itself, and need not be broken.
     let endsByItself: Bool
     /// Returns the events that the thread is still waiting for.
     ///

@@ -54,9 +54,9 @@ struct WaitGraph {
 
     /// Returns the shortest circle that a new wait would close; nil if there is none.
     ///
-    /// The search is breadth-first, and starts with the events that the new wait is for. From an event, the search goes on to the
-    /// waits of the threads that can cause the event, and then to the events that those waits are for. If it reaches an event that
-    /// only the thread of the new wait can cause, it has found a circle.
+    /// The search is breadth-first, and starts with the events that the new wait is for. From each event, the search continues with
+    /// the waits of the threads that can cause the event, and then with the events that those waits are for. If the search reaches
+    /// an event that only the thread of the new wait can cause, it has found a circle.
     private func circle(closedBy wait: ThreadWait) -> [ThreadWait]? {
         var reached = [Reached(wait: wait, previous: 0)]
         var seen: Set<ObjectIdentifier> = []
