@@ -3,7 +3,7 @@ internal import RunLoops
 
 /// A hub that a process serves for others, without posting or observing itself.
 ///
-/// In production, serve the hub in a small process of its own, which a supervisor restarts, and which you never stop or debug.
+/// In production, serve the hub in a small process of its own. Let a supervisor restart that process, and never stop or debug it.
 ///
 /// ```swift
 /// let hub = try DistributedNotificationHub(named: PortName("org.example.cache"))
@@ -67,7 +67,7 @@ public final class DistributedNotificationHub: Sendable {
 }
 
 extension DistributedNotificationEngine {
-    /// The engine for processes of one machine: a hub that one of them serves.
+    /// The engine for the processes of one machine, one of which serves a hub for all of them.
     ///
     /// The first process that takes the name serves the hub, on a thread of its own. When that process ends, for any reason, the
     /// others race for the name, and one of them serves the next hub. Nothing has to be installed or started. While the serving

@@ -45,8 +45,8 @@ extension MessagePort {
 
         /// The descriptors that the message carries.
         ///
-        /// Take out the descriptors that are to stay open. Closing a descriptor can take long if its sender has arranged that, for
-        /// example with a socket that lingers, or with a file of the sender's own file system.
+        /// Take out the descriptors that are to stay open. A sender can send a descriptor that takes long to close. Examples are a
+        /// socket that lingers, and a file of a file system that the sender serves.
         public var descriptors: OwnedDescriptors {
             _read { yield packet.descriptors }
             _modify { yield &packet.descriptors }

@@ -74,8 +74,8 @@ extension RemotePort {
 
     /// Sends a request, and waits for the reply without blocking a thread.
     ///
-    /// If the task is cancelled, it stops waiting for the reply. The call does not block a thread to send the request, either: if
-    /// there is no room, it retries until there is room, or until the deadline.
+    /// Sending the request does not block a thread, either: if there is no room, the call retries until there is room, or until the
+    /// deadline. If the task is cancelled, the call stops waiting for the reply.
     ///
     /// The first request of this kind in a process starts a thread, which reads the replies.
     ///

@@ -46,9 +46,9 @@ public final class NotificationRedirector: Sendable {
 
     /// The number of notifications that were discarded because the loop has ended, summed over all observers.
     ///
-    /// The count includes the notifications that were on their way when the loop ended. If none was on its way to an observer, the
-    /// count includes the next notification that is posted for that observer. That post removes the observer, so later
-    /// notifications are not counted. Keep a reference to the redirector to keep the count.
+    /// The count includes the notifications that had been posted, but not delivered, when the loop ended. An observer that had no
+    /// such notification stays registered until the next post for it. That post is counted, and removes the observer, so later
+    /// posts are not counted. Keep a reference to the redirector to keep the count.
     public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
     /// Returns the lane for observers that are called in these modes; makes it if there is none.

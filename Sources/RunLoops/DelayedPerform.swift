@@ -60,8 +60,8 @@ public final class DelayedPerform: Sendable {
 
     /// Cancels the block, if it has not started.
     ///
-    /// - Returns: ``Cancellation/cancelled`` if this call or an earlier call has cancelled the block. The block was released then,
-    ///   and will not start. Any other value is the reason for which the call could not cancel the block.
+    /// - Returns: ``Cancellation/cancelled`` if this call or an earlier call has cancelled the block. In that case, the block will
+    ///   not start, and is released. Any other value is the reason that the call could not cancel the block.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult

@@ -12,7 +12,7 @@ extension FlightRecorder {
             /// The event's `place` is where the block, timer, source, port or observer was made. For a delivery, it is where the
             /// notification was made.
             case handler(RunLoop.HandlerKind)
-            /// Several calls of message handlers that took long in total, and that are recorded as this one event.
+            /// Several calls of message handlers, recorded as one event because they took long in total.
             ///
             /// ``FlightRecorder/Detail/sampled`` describes the limits. The count is the number of calls. The event's `place` is
             /// the place of one of the handlers.
@@ -87,9 +87,9 @@ extension FlightRecorder {
         public let start: ContinuousClock.Instant
         /// The duration of the event; zero for an event without duration, and nil while the event is under way.
         public let duration: Duration?
-        /// The place in the source code that the event belongs to, as file ID and line, or another text.
+        /// The place in the source code that the event belongs to, as file ID and line; for some kinds of events, another text.
         ///
-        /// ``Kind`` says which place or text it is for each kind of event.
+        /// Each case of ``Kind`` explains its place or text.
         public let place: String
         /// The nesting depth, that is, the number of recorded events that enclose this event on its thread.
         public let depth: Int

@@ -3,15 +3,15 @@
 extension Port {
     /// Sends a message with a right to reply, and blocks until the answer arrives.
     ///
-    /// The call throws if the right is destroyed unused, if the port ends before the message is received, or when the deadline
-    /// passes. If the port is full, the call waits for room in the queue of the senders, until the same deadline. This thread's
-    /// loop does not run in the meantime.
+    /// The call throws if the right is destroyed unused, if the port ends before the message is received, or if the deadline
+    /// passes. If the port is full, the call queues behind the senders that already wait for room, at most until the same
+    /// deadline. This thread's loop does not run in the meantime.
     ///
     /// If the receiver's thread is this thread, or waits for this thread directly or through other threads, the wait would last for
     /// ever. In that case nothing is sent, with or without a deadline. If the receiver's thread begins to wait for this thread
     /// later, and that wait cannot be refused, this request ends with ``RequestError/circle(_:)``; the receiver can still serve the
-    /// message. While the request waits for its answer, it counts as a wait for the loop that has the port, whichever thread has
-    /// the right to reply: <doc:Deadlocks>.
+    /// message. For the detection of deadlocks, a request that waits for its answer is a wait for the port's loop, whichever
+    /// thread has the right to reply: <doc:Deadlocks>.
     ///
     /// ```swift
     /// let price = try prices.request(before: .now + .seconds(1)) { PriceQuestion(item: "tea", reply: $0) }
@@ -39,9 +39,10 @@ extension Port {
 
     /// Sends a message with a right to reply, and awaits the answer without blocking a thread.
     ///
-    /// The call throws if the right is destroyed unused, if the port ends before the message is received, when the deadline passes,
-    /// or when the task is cancelled. If the port is full, the task waits for room in the queue of the senders. You can await the
-    /// call on the receiver's own loop. The library does not detect a deadlock between a task and a loop that wait for each other.
+    /// The call throws if the right is destroyed unused, if the port ends before the message is received, if the deadline passes,
+    /// or if the task is cancelled. If the port is full, the task queues behind the senders that already wait for room. You can
+    /// await the call on the receiver's own loop. The library does not detect a deadlock between a task and a loop that wait for
+    /// each other.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the wait ends; nil for never. If it has passed, nothing is sent.

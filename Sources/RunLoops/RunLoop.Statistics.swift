@@ -23,16 +23,20 @@ extension RunLoop {
         public var messages = 0
         /// The number of timer fires.
         public var timerFires = 0
-        /// The number of spins before a sleep that found work.
+        /// The number of spins that found work.
+        ///
+        /// A loop can spin for a short time before it sleeps.
         public var spinHits = 0
-        /// The number of spins before a sleep that found no work.
+        /// The number of spins that found no work.
+        ///
+        /// A loop can spin for a short time before it sleeps.
         public var spinMisses = 0
         /// The total time in which the loop ran and did not wait for work.
         ///
         /// The time is counted only while a ``RunLoopWatchdog`` watches, a ``FlightRecorder`` records, or
-        /// ``RunLoop/measuresHandlers`` is true. The loop then reads the clock twice for each sleep. A spin before a sleep counts
-        /// as waiting. The utilization of a loop is the difference between two readings, divided by the time between them;
-        /// ``RunLoop/processorTime`` is the processor time that the thread has used.
+        /// ``RunLoop/measuresHandlers`` is true. The loop then reads the clock twice for each sleep. The time of a spin before
+        /// a sleep does not count as busy. The utilization of a loop is the difference between two readings, divided by the time
+        /// between them. For the processor time that the thread has used, see ``RunLoop/processorTime``.
         public var busyTime = Duration.zero
         /// The longest call of a handler; nil while ``RunLoop/measuresHandlers`` is false.
         ///
@@ -84,7 +88,7 @@ extension RunLoop.Statistics {
         public var duration: Duration
         /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
-        /// For a job of Swift concurrency the place is not known, and the text says that the call was a job.
+        /// Some calls have no such place, for example a job of Swift concurrency. The text then describes the call instead.
         public var madeAt: String
     }
 }

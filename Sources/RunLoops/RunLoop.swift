@@ -36,8 +36,8 @@ public final class RunLoop: Sendable {
     /// The object that does the work of the loop; nil after the thread has ended.
     ///
     /// `nonisolated(unsafe)`: only the loop's own thread touches the core, and every access checks the thread. The core of the main
-    /// loop is set before any thread can have the loop. If the main thread was given away, the thread that detects this takes the
-    /// core, to end it (``endAbandoned()``).
+    /// loop is set before any thread can have the loop. If the program gave the main thread to Dispatch, the thread that detects
+    /// this takes the core, to end it (``endAbandoned()``).
     nonisolated(unsafe) private var ownCore: LoopCore?
 
     let storedName = Guarded("")
@@ -104,8 +104,9 @@ public final class RunLoop: Sendable {
 
     /// The main thread's loop.
     ///
-    /// In its common modes it also serves the main dispatch queue, and so the main actor: <doc:MainThread>. If the main thread
-    /// was given away, by `dispatchMain()` or by an asynchronous main that has not called ``adoptMain()``, the loop has ended.
+    /// In its common modes it also serves the main dispatch queue, and so the main actor: <doc:MainThread>. The loop has ended if
+    /// the program gave the main thread to Dispatch, by `dispatchMain()` or by an asynchronous main that has not called
+    /// ``adoptMain()``.
     ///
     /// > Thread safety: any thread.
     public static let main: RunLoop = {
@@ -136,7 +137,8 @@ public final class RunLoop: Sendable {
 
     /// Ends the calling thread's loop, if it has one.
     ///
-    /// - Returns: The notice that the thread has ended, to post after the thread has released all objects; nil if there is no loop.
+    /// - Returns: The notice that the thread has ended; nil if there is no loop. The caller posts the notice after the thread has
+    ///   released all objects.
     @discardableResult
     static func endCurrent() -> EndNotice? {
         // In a forked child the loop is not taken apart, because that would change the parent's kernel objects.

@@ -12,10 +12,10 @@
 /// try RunLoop.current.add(terminate, forMode: .common)
 /// ```
 ///
-/// A process has at most one source for each signal. The handler is called once for each signal that the process gets. However,
-/// while an ordinary signal is pending, the kernel does not queue it again, unlike a real-time signal. If an ordinary signal is
-/// sent several times in quick succession, the process can get it fewer times. If the handler runs the loop, that inner run does
-/// not call the handler again.
+/// A process has at most one source for each signal. The handler is called once for each signal that the process gets. The kernel
+/// queues a real-time signal each time that it is sent, but does not queue an ordinary signal that is already pending. So if an
+/// ordinary signal is sent several times in quick succession, the process can get fewer signals than were sent. If the handler runs
+/// the loop, that inner run does not call the handler again.
 ///
 /// When the source ends, the signal has its previous effect again. <doc:SignalsAndChildren> describes the effect of a source on
 /// other code and on programs that you start.
@@ -44,8 +44,8 @@ public final class SignalSource {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread with the source and the signal that has arrived.
-    /// - Throws: ``SignalSourceError`` if another source or other code owns the signal, or if the kernel refuses. The signal's
-    ///   effect is unchanged then.
+    /// - Throws: ``SignalSourceError`` if another source or other code owns the signal, or if the kernel refuses. In
+    ///   that case, the signal's effect is unchanged.
     public init(
         _ signal: CInt, fileID: StaticString = #fileID, line: Int = #line,
         handler: @escaping (SignalSource, Arrival) -> Void

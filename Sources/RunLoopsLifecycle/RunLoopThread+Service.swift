@@ -5,12 +5,12 @@
     extension RunLoopThread: Service {
         /// Waits until the thread ends, and ends the thread when the service group shuts down.
         ///
-        /// At a graceful shutdown, the loop first runs, in the common modes, the blocks that were passed to `perform` before the
-        /// shutdown. Then the thread ends. If the task is cancelled, the loop finishes its pass, and the thread ends without
-        /// running the blocks that are still queued. In both cases this method returns when the thread's loop has ended.
+        /// At a graceful shutdown, the loop first runs the blocks that were passed to `perform` before the shutdown; it runs them
+        /// in the common modes. Then the thread ends. If the task is cancelled, the loop finishes its pass, and the thread ends
+        /// without running the blocks that are still queued. In both cases this method returns when the thread's loop has ended.
         ///
-        /// The thread runs as soon as it is initialized, even before the group runs. If other code ends the thread, the service
-        /// ends.
+        /// The thread runs as soon as it is initialized, even before the service group runs. If other code ends the thread, the
+        /// service ends.
         public func run() async {
             await withTaskCancellationHandler {
                 await withGracefulShutdownHandler {

@@ -37,8 +37,8 @@
         /// | `thread` | the system's ID of its thread |
         /// | `handler` | the kind of handler, in words |
         /// | `made-at` | the place where the handler was made: file identifier and line |
-        /// | `milliseconds` | the time for which the watchdog has seen the call |
-        /// | `arrivals` | the number of times that other threads have given work to the loop meanwhile |
+        /// | `milliseconds` | the time for which the watchdog has observed the call |
+        /// | `arrivals` | the amount of work that other threads have sent to the loop during that time |
         /// | `timer-delay-milliseconds` | the time for which a timer of the loop has been due; only if a timer is due |
         public var metadata: Logger.Metadata {
             var metadata: Logger.Metadata = [

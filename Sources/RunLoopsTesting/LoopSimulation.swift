@@ -73,8 +73,8 @@ public final class LoopSimulation: Sendable {
 
     /// Runs all loops until none has anything left to do at the simulation's current time.
     ///
-    /// The loops also do the work that waits until a loop is idle. The body's loop runs in `mode`. Each of the other threads runs
-    /// its loop in the modes that its own code chooses. A blocked thread stays blocked until its wait is over.
+    /// The loops also do the work that is deferred until a loop is idle. The body's loop runs in `mode`. Each of the other threads
+    /// runs its loop in the modes that its own code chooses. A blocked thread stays blocked until its wait is over.
     ///
     /// - Parameter mode: The mode in which the body's loop runs.
     public func settle(in mode: RunLoop.Mode = .default) {

@@ -3,17 +3,17 @@ package struct EngineBatch: Hashable, Sendable {
     /// An event of a batch.
     package enum Item: Hashable, Sendable {
         case post(Delivered)
-        /// A notice that the engine will not deliver the posts of a topic up to the horizon's number.
+        /// A ``Horizon``, which takes the place of posts that the engine does not deliver.
         ///
-        /// `only` is the number of the one subscription that the notice is for. If it is nil, the notice is for every subscription
-        /// whose last ``Baseline`` on this connection was delivered.
+        /// `only` is the number of the subscription that the horizon is for. If `only` is nil, the horizon is for every
+        /// subscription whose last ``Baseline`` on this connection was delivered.
         case horizon(Horizon, only: UInt64? = nil)
         /// The numbers of the newest posts when a subscription begins, or when it continues on a later connection.
         ///
         /// A subscription that continues compares these numbers with the posts that it has received. A higher number means that
         /// posts are missing.
         case baseline(Baseline)
-        /// A poster that the engine knows, and that has not ended as far as the engine knows.
+        /// A poster that the engine knows, with no sign that the poster has ended.
         case present(PosterID)
         /// A poster has ended.
         ///
@@ -37,8 +37,8 @@ package struct EngineBatch: Hashable, Sendable {
         package let position: Position
         /// The number of the subscription that gets the post; nil if the post is not for one subscription only.
         ///
-        /// If a subscription has asked for earlier posts, those posts have its number here. If the number is nil, the post is for
-        /// every subscription whose last ``Baseline`` on this connection was delivered.
+        /// If a subscription has asked for earlier posts, each of those posts carries the number of that subscription. If the
+        /// number is nil, the post is for every subscription whose last ``Baseline`` on this connection was delivered.
         package let subscription: UInt64?
 
         package init(post: Post, position: Position, subscription: UInt64? = nil) {
@@ -49,11 +49,11 @@ package struct EngineBatch: Hashable, Sendable {
     }
 }
 
-/// The numbers up to which posters have posted in the topics of one subscription.
+/// The numbers of the posters' newest posts in the topics of one subscription.
 ///
 /// If the subscription asked for earlier posts, the engine delivers those posts before the subscription's last baseline.
 package struct Baseline: Hashable, Sendable {
-    /// A number up to which a poster has posted.
+    /// The number of a poster's newest post, in one topic or in all topics.
     package struct Mark: Hashable, Sendable {
         package let poster: PosterID
         /// The topic in which the poster has posted; nil for every topic of the poster.
@@ -61,7 +61,7 @@ package struct Baseline: Hashable, Sendable {
         package let number: UInt64
         /// The number of the newest ``Horizon`` of the topic.
         ///
-        /// The horizon says nothing about posts with higher numbers.
+        /// The horizon does not stand for posts with higher numbers.
         package let base: UInt64
         /// The time of the horizon with the number ``base``.
         package let baseTime: Int64
@@ -85,7 +85,9 @@ package struct Baseline: Hashable, Sendable {
     ///
     /// For example, a baseline that is too long for one message is sent as several baselines.
     package let isLast: Bool
-    /// True if the subscription may have missed posts of posters that have ended and that the store has forgotten.
+    /// True if the subscription may have missed posts of forgotten posters.
+    ///
+    /// A poster is forgotten if it has ended, and the store no longer has a record of it.
     package let hasForgotten: Bool
 
     package init(

@@ -7,10 +7,10 @@ public import RunLoops
 /// let bridge = try LoopBridge()
 /// ```
 ///
-/// While Foundation's loop runs, as in `Process.waitUntilExit` or the `wait` of XCTest, the timers, ports, sources and blocks of
-/// this package are served. While the loop of this package runs, the timers, streams and performed blocks of Foundation are served.
-/// The bridge serves the default mode of each loop while the other loop runs in a common mode. Neither loop polls: an idle thread
-/// is not woken.
+/// While Foundation's loop runs, the bridge serves the timers, ports, sources and blocks of this package. For example,
+/// `Process.waitUntilExit` and the `wait` of XCTest run Foundation's loop. While the loop of this package runs, the bridge serves
+/// the timers, streams and performed blocks of Foundation. It serves the default mode of each loop while the other loop runs in a
+/// common mode. Neither loop polls: an idle thread is not woken.
 ///
 /// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. The bridge is an
 /// input of both loops, so no run of either loop ends because its mode has no inputs.
@@ -41,7 +41,8 @@ public final class LoopBridge {
     private let anchor = ManualSource {}
     /// The source in our loop that watches the epoll set of Foundation's loop.
     ///
-    /// The source exists only while our loop is the one that waits for both loops.
+    /// The source exists only while our loop is the loop of the innermost run, not counting the runs that the bridge has begun
+    /// itself.
     private var source: DescriptorSource?
     /// True while Foundation's loop watches our loop.
     ///
@@ -122,7 +123,7 @@ public final class LoopBridge {
     /// True if the bridge may serve our loop now, from within a run of Foundation's loop.
     ///
     /// The innermost run must be a run of Foundation's loop that the bridge did not begin itself. The stack must contain no run of
-    /// our loop: such a run is calling a handler, and continues only when that handler returns.
+    /// our loop, because that run is in the middle of a handler, and continues only when that handler returns.
     private var mayServeGuest: Bool {
         runs.last == .foundations && !runs.contains(.ours) && !runs.contains(.guestPass)
     }
@@ -168,7 +169,7 @@ public final class LoopBridge {
     ///
     /// The loop of the innermost run waits next. Runs that the bridge has begun itself do not count. If there is no other run,
     /// Foundation's loop waits next. The kernel allows no cycle of epoll sets, so the two loops cannot watch each other at the same
-    /// time. If the loop to be watched still watches the loop that waits next, this method first ends that watch.
+    /// time. So if the other loop still watches the loop that waits next, this method first ends that watch.
     private func watch() {
         guard let link = unsafe link else { return }
         let isOurs = runs.last == .ours || runs.last == .poll

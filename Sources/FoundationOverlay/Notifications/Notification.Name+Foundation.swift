@@ -14,55 +14,56 @@ extension Foundation.NSNotification.Name: FoundationNotificationName {}
 
 /// Conversion of, and comparison with, the names of Foundation's notifications, such as `UserDefaults.didChangeNotification`.
 extension Notification.Name {
-    /// Converts one of Foundation's names to a name of this package, with the same string.
+    /// Converts a Foundation name to a name of this package, with the same string.
     ///
-    /// - Parameter name: A name of Foundation's.
+    /// - Parameter name: A Foundation name.
     public init(_ name: Foundation.NSNotification.Name) { self.init(rawValue: name.rawValue) }
 
-    /// Compares a name with one of Foundation's.
+    /// Compares a name of this package with a Foundation name.
     ///
     /// - Parameters:
     ///   - left: A name.
-    ///   - right: A name of Foundation's.
+    ///   - right: A Foundation name.
     /// - Returns: True if both are the same string.
     public static func == (left: Notification.Name, right: some FoundationNotificationName) -> Bool {
         left.rawValue == right.rawValue
     }
 
-    /// Compares a name with one of Foundation's.
+    /// Compares a name of this package with a Foundation name.
     ///
     /// - Parameters:
     ///   - left: A name.
-    ///   - right: A name of Foundation's.
+    ///   - right: A Foundation name.
     /// - Returns: True if the strings differ.
     public static func != (left: Notification.Name, right: some FoundationNotificationName) -> Bool {
         left.rawValue != right.rawValue
     }
 
-    /// Compares a name of Foundation's with one of this package.
+    /// Compares a Foundation name with a name of this package.
     ///
     /// - Parameters:
-    ///   - left: A name of Foundation's.
+    ///   - left: A Foundation name.
     ///   - right: A name.
     /// - Returns: True if both are the same string.
     public static func == (left: some FoundationNotificationName, right: Notification.Name) -> Bool {
         left.rawValue == right.rawValue
     }
 
-    /// Compares a name of Foundation's with one of this package.
+    /// Compares a Foundation name with a name of this package.
     ///
     /// - Parameters:
-    ///   - left: A name of Foundation's.
+    ///   - left: A Foundation name.
     ///   - right: A name.
     /// - Returns: True if the strings differ.
     public static func != (left: some FoundationNotificationName, right: Notification.Name) -> Bool {
         left.rawValue != right.rawValue
     }
 
-    /// Matches a name against one of Foundation's names, so that a `switch` over names can have cases with Foundation's names.
+    /// Matches a name against a Foundation name, so that a `switch` over names of this package can have cases with Foundation
+    /// names.
     ///
     /// - Parameters:
-    ///   - pattern: A name of Foundation's.
+    ///   - pattern: A Foundation name.
     ///   - value: The name to match.
     /// - Returns: True if both are the same string.
     public static func ~= (pattern: Foundation.NSNotification.Name, value: Notification.Name) -> Bool {
@@ -78,7 +79,7 @@ extension Foundation.NSNotification.Name {
 }
 
 extension Notification {
-    /// Makes a notification with a name of Foundation's.
+    /// Makes a notification with a Foundation name.
     ///
     /// To reach the observers of Foundation's center, too, post with `NotificationCenter.default.post(name:object:userInfo:)`.
     ///

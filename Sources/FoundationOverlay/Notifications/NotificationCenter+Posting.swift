@@ -38,7 +38,7 @@ extension NotificationCenter {
         post(name: name, object: object, userInfo: userInfo, fileID: #fileID, line: #line)
     }
 
-    /// Posts a notification under a name of Foundation's.
+    /// Posts a notification under a Foundation name.
     ///
     /// The default center posts the notification in Foundation's default center, from which it is forwarded once to the observers
     /// of this center.

@@ -5,8 +5,9 @@ public import class RunLoops.Timer
 
 /// Overloads of the timer's members that do not have the parameters `fileID` and `line`.
 ///
-/// These overloads are for references without arguments, such as `Timer.scheduledTimer(withTimeInterval:repeats:block:)`. Calls use
-/// the other overloads, which record the file and line of the call.
+/// These overloads are for code that refers to a member without calling it, as in `let make =
+/// Timer.scheduledTimer(withTimeInterval:repeats:block:)`. Calls use the other overloads, which record the file and line of the
+/// call.
 extension Timer {
     /// Makes a timer that first fires one interval from now.
     ///

@@ -8,8 +8,8 @@ enum NameLookup {
     ///
     /// - Parameters:
     ///   - host: The name or the numeric address of the host.
-    ///   - loop: The loop on which the answer is called.
-    ///   - answer: Called once, with the numeric address, or with the error if none was found.
+    ///   - loop: The loop that calls `answer`.
+    ///   - answer: A closure that is called once, with the numeric address, or with an error.
     static func start(
         _ host: String, on loop: RunLoop,
         _ answer: @escaping @Sendable (Result<String, DistributedNotificationError>) -> Void

@@ -21,7 +21,7 @@ final class RedisSession {
     private var isWaitedForRoom = false
     /// The posts that the next command will add to the stream.
     private var batch = PostBatch()
-    /// The number of posts that were handed over and that the server has not accepted yet.
+    /// The number of posts that the session has taken, but the server has not accepted yet.
     private var pendingPosts = 0
     /// True if the server has accepted posts that were not reported to the engine yet.
     private var hasAccepted = false
@@ -40,7 +40,7 @@ final class RedisSession {
     var lastBatch: UInt64 = 0
     var credits = 0
 
-    /// The maximum number of posts that the server has not accepted, and the maximum size of unanswered commands in bytes.
+    /// The maximum number of posts that wait for the server to accept them, and of bytes in unanswered commands.
     private static let mostPending = (count: 1_024, bytes: 1_048_576)
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {
@@ -220,7 +220,7 @@ final class RedisSession {
         return .taken
     }
 
-    /// Sends the posts that were handed over since the last batch.
+    /// Sends the posts that the session has taken since it sent the last batch.
     private func sendBatch() {
         guard let epoch, let first = batch.posts.first?.number, let last = batch.posts.last?.number else {
             return
@@ -283,7 +283,7 @@ final class RedisSession {
         engine.sink?.room()
     }
 
-    /// Sends the end of the poster to the server, if that is possible without waiting, and closes the session.
+    /// Tells the server that the poster has ended, if that is possible without waiting; then closes the session.
     func end(lastNumber: UInt64) {
         if lastNumber > 0, let epoch {
             // The posts that were handed over must reach the server first.

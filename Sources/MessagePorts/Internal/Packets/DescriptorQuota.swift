@@ -9,7 +9,7 @@ internal import RunLoops
 ///
 /// > Thread safety: any thread.
 final class DescriptorQuota: Sendable {
-    /// The limit on the counted descriptors of one ``PeerGroup``; a group that has reached it can send no more descriptors.
+    /// The maximum number of counted descriptors of one ``PeerGroup``; at this number, the group can send no more descriptors.
     static let mostOfGroup = 128
 
     /// The maximum number of counted descriptors of all peers together.
@@ -82,9 +82,10 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next packet of this connection may carry to a port.
     ///
-    /// Usually no descriptor of any peer is counted. The function then costs two loads and a read of the coarse clock, and does not
-    /// apply the limits: the next packet may carry any number of descriptors, up to 253. As soon as such a packet is received, its
-    /// descriptors are counted, and the limits apply. So each thread that is reading by then receives at most one such packet.
+    /// Usually, the count of the descriptors of all peers is 0. The function then costs two loads and a read of the coarse clock,
+    /// and does not apply the limits: the next packet may carry any number of descriptors, up to 253. As soon as one such packet is
+    /// received, its descriptors are counted, and the limits apply. Each thread that has begun to read before that moment receives
+    /// at most one packet to which the limits were not applied.
     ///
     /// - Parameters:
     ///   - limit: The port's limit for the descriptors of one message.
@@ -111,8 +112,8 @@ final class DescriptorQuota: Sendable {
 
     /// Returns the number of descriptors that the next reply may carry.
     ///
-    /// Only descriptors that are being closed reduce this number. Descriptors of earlier replies do not reduce it while the program
-    /// keeps them, because the program asked for them.
+    /// Only descriptors that are being closed reduce this number. If the program keeps the descriptors of earlier replies, they do
+    /// not reduce the number, because the program asked for those replies.
     func allowanceOfReply(limit: Int) -> Allowance {
         let closing = DescriptorQuota.process.closing
         if closing == 0, DescriptorHeadroom.isAmple { return .any }
@@ -124,12 +125,11 @@ final class DescriptorQuota: Sendable {
 
     /// True if the peer may open no more connections, because descriptors of its group cannot be closed as fast as they arrive.
     ///
-    /// The property is true if a thread that closes descriptors of the group is stuck. It is also true if the number of
-    /// the group's descriptors that are being closed has reached twice ``mostOfGroup``.
+    /// The property is true in two cases: a thread that closes descriptors of the group is stuck, or at least twice ``mostOfGroup``
+    /// descriptors of the group are being closed.
     ///
     /// When ``mostOfGroup`` descriptors are being closed, the port receives no more descriptors from the group. But the number can
-    /// still rise: if a connection of the group has unread packets and is closed, its socket counts as one more descriptor that
-    /// is being closed.
+    /// still rise. If a connection with unread packets is closed, its socket counts as one more descriptor that is being closed.
     var isGroupOverLimit: Bool {
         group.counter.closing >= 2 * DescriptorQuota.mostOfGroup || DescriptorCloser.isStuck(group)
     }

@@ -1,7 +1,7 @@
-/// The connections of a port by number, and the places that are reserved for connections that the port may still admit.
+/// The connections of a port by number, and the reserved places of connections that are not admitted yet.
 ///
-/// Each connection's place is reserved before the filter decides about the connection. The filter can run the loop, and the loop
-/// then accepts more connections.
+/// A place is reserved before the filter decides about the connection. The filter can run the loop, and the loop then accepts more
+/// connections.
 struct ConnectionTable: Sendable {
     private var connections: [UInt64: PortConnection] = [:]
     /// The numbers of the connections that the filter is deciding about, or that the port's set does not watch yet.
@@ -13,7 +13,7 @@ struct ConnectionTable: Sendable {
     ///
     /// - Parameters:
     ///   - quota: A quota that counts no connections yet.
-    ///   - number: The number before that of the first connection.
+    ///   - number: A number; the first connection gets the next higher number.
     init(_ quota: ConnectionQuota, numbersAbove number: UInt64) {
         self.quota = quota
         lastNumber = number
@@ -48,7 +48,9 @@ struct ConnectionTable: Sendable {
     /// True while the filter is deciding about a connection, or has admitted a connection that the port's set does not watch yet.
     func isUndecided(_ number: UInt64) -> Bool { undecided.contains(number) }
 
-    /// Records that a connection is no longer undecided: the port's set watches it, or cannot watch it.
+    /// Records that a connection is no longer undecided.
+    ///
+    /// Call this when the port's set watches the connection, or cannot watch it.
     mutating func decide(_ number: UInt64) { undecided.remove(number) }
 
     /// Removes a connection.

@@ -102,7 +102,7 @@ final class MessagePortCore: Sendable {
     /// Logs an event that cannot be reported to a caller.
     ///
     /// - Parameters:
-    ///   - line: The event, as the rest of a sentence that begins with the port's name.
+    ///   - line: The event, worded so that the port's name in front of it makes a sentence.
     ///   - peer: The peer that the event is about, if there is one.
     func log(_ line: @autoclosure () -> String, about peer: PeerCredentials? = nil) {
         reports.report(
@@ -135,7 +135,9 @@ final class MessagePortCore: Sendable {
     /// True while the filter is deciding about a connection, or has admitted a connection that the port's set does not watch yet.
     func isUndecided(_ number: UInt64) -> Bool { state.withLock { $0.connections.isUndecided(number) } }
 
-    /// Marks a connection as decided: the port's set watches the connection, or cannot watch it.
+    /// Records that a connection is no longer undecided.
+    ///
+    /// Call this when the port's set watches the connection, or cannot watch it.
     func decide(_ number: UInt64) { state.withLock { $0.connections.decide(number) } }
 
     /// Adds a connection in its reserved place.

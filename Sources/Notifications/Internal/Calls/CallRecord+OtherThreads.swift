@@ -9,8 +9,8 @@ internal import Synchronization
 extension CallRecord {
     /// True if any thread is calling the handler of an observation.
     ///
-    /// Call this after marking the observation as removed. If the result is false, no thread will call the observation after this,
-    /// because every thread that is about to call the observation sees the mark.
+    /// Call this after ``ObservationState/removed`` was added to the observation's state. If the result is false, no thread will
+    /// call the observation after this, because every thread reads the state before it calls the observation.
     static func isCalledByAnyThread(_ observation: Observation) -> Bool {
         runloops_heavy_fence()
         let wanted = UInt(bitPattern: ObjectIdentifier(observation))

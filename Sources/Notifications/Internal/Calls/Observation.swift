@@ -13,11 +13,11 @@ class Observation: @unchecked Sendable {
 
     /// A ``NotificationHandler`` or ``MessageHandler``.
     ///
-    /// `nonisolated(unsafe)`: the reference is constant, and the object is released only when no thread can call it, that is, when
-    /// the observation is settled or destroyed.
+    /// `nonisolated(unsafe)`: the reference is constant, and the object is released only when no thread can call it. This is the
+    /// case if the observation was removed and its last call has returned, or if the observation is being destroyed.
     nonisolated(unsafe) let handler: Unmanaged<AnyObject>
 
-    /// The number by which a center orders this observation among all its registrations.
+    /// The number of this observation in the order of the center's registrations.
     let sequence: UInt64
 
     /// The sender whose notifications are observed; nil if notifications with any sender, or without one, are observed.
@@ -36,7 +36,7 @@ class Observation: @unchecked Sendable {
         var waiters: [@Sendable () -> Void] = []
     }
 
-    /// The observer that gets this observation's notifications on a loop; nil if the observation calls the user's handler itself.
+    /// The observer on a loop to which this observation passes notifications; nil if it calls the user's handler itself.
     let target: (any DeliveryTarget)?
 
     init(
@@ -113,7 +113,7 @@ class Observation: @unchecked Sendable {
 }
 
 extension Unmanaged where Instance == Observation {
-    /// The number that orders this observation among all registrations of the center.
+    /// The number of this observation in the order of the center's registrations.
     @inline(__always)
     var sequence: UInt64 { unsafe _withUnsafeGuaranteedRef { $0.sequence } }
 }

@@ -11,7 +11,7 @@ extension NotificationQueue.NotificationCoalescing {
     @inline(__always)
     private var comparesSender: Bool { rawValue & 2 != 0 }
 
-    /// True if `notification` matches, under this mask, a notification that has the given name and sender.
+    /// True if, under this mask, `notification` matches a notification with the given name and sender.
     @inline(__always)
     func matches(_ notification: Notification, name: Notification.Name?, sender: ObjectIdentifier?) -> Bool {
         (!comparesName || notification.name == name) && (!comparesSender || notification.sender == sender)
@@ -29,14 +29,16 @@ extension NotificationQueue.NotificationCoalescing {
         return UInt32(truncatingIfNeeded: (hash &* 0x9E37_79B9_7F4A_7C15) >> 32)
     }
 
-    /// Returns the properties of a notification that this mask compares.
+    /// Returns the key of a notification under this mask.
     func key(_ notification: Notification) -> CoalescingKey {
         CoalescingKey(
             name: comparesName ? notification.name : nil, sender: comparesSender ? notification.sender : nil)
     }
 }
 
-/// The properties of a notification that a mask compares; two notifications match if their keys are equal.
+/// The key of a notification under a mask; two notifications match if their keys are equal.
+///
+/// The key contains the properties that the mask selects.
 struct CoalescingKey: Hashable {
     let name: Notification.Name?
     let sender: ObjectIdentifier?

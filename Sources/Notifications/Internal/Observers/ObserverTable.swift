@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// A hash table from keys to lists of observations, which posts can read while another thread changes it.
 ///
-/// A bucket is filled once and keeps its key. Its list can be replaced or removed; a list that is removed leaves a mark in the
-/// bucket until the whole table is replaced.
+/// A bucket is filled once and keeps its key. Its list can be replaced or removed. If the list is removed, the bucket is not free
+/// for another key until the whole table is replaced.
 ///
 /// > Thread safety: call ``list(for:)`` inside ``CallRecord/lookUp(_:)``, and the rest under the shard's lock.
 ///

@@ -3,8 +3,8 @@
 /// The limit is 128 messages or 250 µs, whichever comes first. Blocks and ports have separate budgets, which together allow at most
 /// 256 messages or 500 µs in a pass that does not sleep. After a sleep, the blocks get a new budget.
 ///
-/// The clock is read before the second message, and then at intervals that grow to 32 messages. So a single message needs no
-/// reading of the clock, and slow handlers are detected soon.
+/// The clock is read before the second message, and then at intervals that grow to 32 messages. So the clock is not
+/// read for a single message, and slow handlers are detected soon.
 package struct Budget {
     // These constants are computed properties. A stored constant is initialized at its first use, and a child process that is
     // forked at that moment would hang when it reads the constant; see `Moment.never`.
@@ -16,24 +16,24 @@ package struct Budget {
     ///
     /// This number is counted down to 0, so most messages cost only one comparison.
     private var untilLook = 1
-    /// The total number of messages that the budget will have allowed when `untilLook` reaches 0.
+    /// The total number of messages that the budget allows before the next call of `look(_:)`.
     private var servedAtLook = 1
     private var interval = 1
     private var deadline = Moment.never
 
-    /// True if a reading of the clock has shown that the time limit is over.
+    /// True if a reading of the clock has shown that the time limit has passed.
     private var isOverdue = false
 
     package init() {}
 
     /// True if the budget is known to refuse the next message.
     ///
-    /// The property does not read the clock, so it can be false although the time limit is over.
+    /// The property does not read the clock, so it can be false although the time limit has passed.
     package var isSpent: Bool { isOverdue || untilLook == 0 && servedAtLook == Budget.messages }
 
     /// Counts one more message, if the budget allows it.
     ///
-    /// - Returns: False if the budget is spent, so the message must not be served now.
+    /// - Returns: False if the budget is spent. In that case, the message must not be served now.
     @inline(__always)
     package mutating func spend(now: () -> Moment = Moment.now) -> Bool {
         if untilLook == 0 && !look(now) { return false }

@@ -158,7 +158,9 @@ extension LibrarySource {
 
     // MARK: - Serving
 
-    /// Calls the `service` closure if the kernel has reported or refused a descriptor, or the deadline has passed.
+    /// Calls the `service` closure if there is a report, or the deadline has passed.
+    ///
+    /// A report says that a descriptor is ready, or that the kernel has refused to watch the descriptor.
     ///
     /// - Returns: False if there was no reason to call the closure, or the closure is already on the stack.
     private func serve() -> Bool {

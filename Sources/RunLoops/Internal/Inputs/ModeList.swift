@@ -6,7 +6,7 @@
 struct ModeList {
     /// The modes, in no particular order.
     private(set) var modes: [RunLoop.Mode]
-    /// The index of each mode in `modes`; nil while the list is so short that it is searched.
+    /// The index of each mode in `modes`; nil for a short list, which is searched instead.
     private var places: [RunLoop.Mode: Int]?
 
     // The constant is a computed property. A stored constant is initialized at its first use, and a child process that is forked at

@@ -1,7 +1,7 @@
-/// The number of a port's send rights, the number of its send-once rights, and the state of the notice that no send right is left.
+/// The counts of a port's send rights and send-once rights, and the state of the notice about them.
 ///
-/// The port sends that notice to its receiver. Only the methods of this type change the state. Rights outlive their port: after the
-/// port has ended, its rights are still counted, but have no effect.
+/// The notice tells the port's receiver that no send right is left. Only the methods of this type change the state. Rights can
+/// exist longer than their port: after the port has ended, its rights are still counted, but have no effect.
 struct PortRights: Sendable {
     /// The state of the notice that tells the receiver that no send right is left.
     private enum Notice {
@@ -32,7 +32,7 @@ struct PortRights: Sendable {
 
     /// The number of send rights that exist.
     ///
-    /// Copies are not counted.
+    /// A send right and its copies count as one.
     private(set) var sendRights = 0
 
     /// The number of send-once rights that are neither used nor destroyed.
@@ -74,10 +74,10 @@ struct PortRights: Sendable {
 
     // MARK: - The receiver
 
-    /// Requests the notice that no send right is left.
+    /// Requests the notice that tells the receiver that no send right is left.
     ///
-    /// The notice is due immediately if send rights have been made, all of them have been released, and the receiver's handler has
-    /// not been called for that yet.
+    /// The notice is due immediately if send rights were made, all of them were released, and the receiver's handler has not been
+    /// called since the last of them was made.
     mutating func requestNotice() -> Action {
         switch notice {
         case .notRequested, .requested:
@@ -87,7 +87,7 @@ struct PortRights: Sendable {
         }
     }
 
-    /// Cancels the request for the notice that no send right is left.
+    /// Cancels the request for the notice that tells the receiver that no send right is left.
     mutating func cancelNotice() {
         switch notice {
         case .requested: notice = .notRequested

@@ -1,7 +1,7 @@
 internal import CThreads
 internal import DequeModule
 
-/// One line for an operator, and its details by name, for structured logs.
+/// A report: one line for an operator, and named details for structured logs.
 package struct DiagnosticReport: Sendable {
     package let line: String
     package let details: [String: String]
@@ -76,9 +76,9 @@ final class DiagnosticQueue: Sendable {
         if startsThread && !startThread() { state.withLock { $0.hasThread = false } }
     }
 
-    /// Blocks until no line is waiting, or until a deadline.
+    /// Blocks until no line waits to be written, or until a deadline.
     ///
-    /// If the writing thread does not run, or is the calling thread, the call returns immediately.
+    /// If there is no writing thread, or the calling thread is the writing thread, the call returns immediately.
     func drain(until deadline: ContinuousClock.Instant) {
         let gate = ThreadGate()
         let isOpen = state.withLock { state in

@@ -8,8 +8,8 @@ extension Mailbox {
     /// | 62 | armed |
     /// | 63 | closed |
     ///
-    /// The *room* is the number of nodes that senders may still push. If all pushes ignore the room, as in a loop's mailbox,
-    /// the room wraps around, and only its changes have a meaning.
+    /// The *room* is the number of nodes that senders may still push. In a loop's mailbox, all pushes ignore the room. It then
+    /// wraps around, and only its changes have a meaning.
     struct Word: Equatable {
         let bits: UInt64
 

@@ -21,8 +21,8 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     case mark
     /// An interval that the program has recorded. The event's place is the text of the interval.
     case interval
-    /// Several calls of message handlers that are recorded as one event. The calls were not recorded one by one, but their total
-    /// duration was long. The event's number is the count of the calls, and its place is that of one of the handlers.
+    /// Several calls of message handlers, recorded as one event because they took long in total. The event's number is the count
+    /// of the calls, and its place is the place of one of the handlers.
     case stretch
     /// A notification was posted. The event's place is the name of the notification, and its number is the count of observers.
     case notification

@@ -113,7 +113,7 @@ package final class OneShot<Value: Sendable>: Sendable {
     ///
     /// The method is isolated to the caller's actor. The isolation is a parameter, so that the closures in the body can capture the
     /// actor: such a closure is isolated only to an actor that it captures. Without the capture, the task would run the closures on
-    /// a thread of the default executor. It would switch to such a thread twice: before it waits, and when it continues.
+    /// the default executor. The task would then switch to that executor twice: before it waits, and when it continues.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the value becomes `timedOut`.
@@ -121,9 +121,9 @@ package final class OneShot<Value: Sendable>: Sendable {
     ///   - cancelled: The value for the case that the task is cancelled before a thread has decided the value or claimed the
     ///     decision.
     ///   - isolation: The isolation of the caller.
-    ///   - begin: A function that starts the work that decides the value. It is called once, after the task has begun to wait. If
-    ///     the task was cancelled before that, it is not called. A value that `begin` decides is returned even if the deadline has
-    ///     passed.
+    ///   - begin: A function that starts the work that decides the value. It is called once, after the task has begun to wait, or
+    ///     not at all if the task was cancelled before that. If `begin` decides the value, that value is returned even if the
+    ///     deadline has passed.
     /// - Returns: The value.
     package func value(
         before deadline: Moment, timedOut: Value, cancelled: Value,
@@ -166,7 +166,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Starts a task that decides the value at `moment`; cancelling the task before that prevents the decision.
+    /// Starts a task that decides the value at `moment`, unless the task is cancelled before that moment.
     ///
     /// A task is used instead of a timer, because the loop of a timer can be blocked.
     private func decide(_ value: Value, at moment: Moment) -> Task<Void, Never> {

@@ -20,7 +20,7 @@ package final class ThreadWait: Sendable {
     let origin: SourceLocation
     /// True if the wait has a deadline, after which the thread continues in any case.
     ///
-    /// If a circle of waiting threads contains such a wait, the circle ends by itself and need not be broken.
+    /// A circle of waiting threads that contains a wait with a deadline ends by itself, and need not be broken.
     let endsByItself: Bool
     /// Returns the events that the thread is still waiting for.
     ///
@@ -31,7 +31,7 @@ package final class ThreadWait: Sendable {
     /// The waits that are in progress in this process.
     ///
     /// The graph omits the waits of threads that cannot be part of a circle of waiting threads. A thread takes the lock when it is
-    /// about to block, and when it continues. The requests of waiting threads are always served without the lock.
+    /// about to block, and when it continues. A thread that serves the request of a waiting thread does not take the lock.
     static let graph = Guarded(WaitGraph())
 
     /// Prepares a wait of the calling thread.
@@ -44,7 +44,7 @@ package final class ThreadWait: Sendable {
     ///   - refuse: Ends the wait with an error, if the wait is not over. The closure is called on another thread. It returns true
     ///     if it has ended the wait; the wait then has no targets.
     ///   - targets: Returns the events that the thread is still waiting for. The closure is called under the lock of all waits. So
-    ///     it calls no code of the user, and takes no lock under which any thread begins or ends a wait.
+    ///     it must not call code of the user. It must not take a lock that a thread can hold when it begins or ends a wait.
     package convenience init(
         in operation: StaticString, fileID: StaticString, line: Int, endsByItself: Bool = false,
         refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
@@ -85,9 +85,9 @@ package final class ThreadWait: Sendable {
         return targets + (source?.targets() ?? [])
     }
 
-    /// The function that returns a target for each call of an observer's handler that is under way on the calling thread.
+    /// The function that returns a target for each observer's handler that is running on the calling thread.
     ///
-    /// Other threads can wait for the end of these calls. The module that calls observers sets this function.
+    /// Other threads can wait until these handlers have returned. The module that calls observers sets this function.
     package static let callsHere = ForkSafe<WaitTargetSource?>(nil)
 
     /// Begins the wait, unless it would close a circle of threads that wait for each other.
@@ -110,8 +110,8 @@ package final class ThreadWait: Sendable {
     ///
     /// If the wait would close a circle, another wait in the circle is refused instead.
     ///
-    /// - Returns: Nil if the wait has begun. Otherwise the circle: no other wait in it could be refused, and no wait in it ends by
-    ///   itself, so every thread in it would wait for ever.
+    /// - Returns: Nil if the wait has begun; otherwise the circle. Every thread in that circle would wait for ever, because no
+    ///   other wait in the circle could be refused, and none ends by itself.
     package func beginOrBreakCircle() -> WaitCircle? {
         if Recorder.isOn { _ = Recorder.begin(.wait, origin) }
         var tried: [ObjectIdentifier] = []

@@ -1,12 +1,12 @@
 /// The graph of waits among the threads that block in this library.
 ///
-/// Before a thread A blocks, it checks for a circle: a thread B that A would wait for can already be waiting for A, directly or
-/// through other threads. If there is no circle, A enters its own wait, under the same lock as the check. So if several threads
-/// close one circle at the same moment, the last of them finds the circle, and does not enter its wait.
+/// Before a thread A blocks and waits for a thread B, it checks for a circle. There is a circle if B is already waiting for A,
+/// directly or through other threads. If there is none, A enters its own wait in the graph, under the same lock as the check. So if
+/// several threads try to close one circle at the same moment, the last of them finds the circle, and does not enter its wait.
 ///
 /// The graph is a value without side effects. ``ThreadWait`` keeps the graph of the process behind a lock.
 struct WaitGraph {
-    /// The waits in progress, keyed by the events that only their threads can cause.
+    /// For each event, the waits in progress of the threads that alone can cause the event.
     ///
     /// A wait is listed under each of its ``ThreadWait/heldTargets``.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
@@ -54,9 +54,9 @@ struct WaitGraph {
 
     /// Returns the shortest circle that a new wait would close; nil if there is none.
     ///
-    /// The search is breadth-first, and starts with the events that the new wait is for. From an event, the search goes on to the
-    /// waits of the threads that can cause the event, and then to the events that those waits are for. If it reaches an event that
-    /// only the thread of the new wait can cause, it has found a circle.
+    /// The search is breadth-first, and starts with the events that the new wait is for. From each event, the search continues with
+    /// the waits of the threads that can cause the event, and then with the events that those waits are for. If the search reaches
+    /// an event that only the thread of the new wait can cause, it has found a circle.
     private func circle(closedBy wait: ThreadWait) -> [ThreadWait]? {
         var reached = [Reached(wait: wait, previous: 0)]
         var seen: Set<ObjectIdentifier> = []

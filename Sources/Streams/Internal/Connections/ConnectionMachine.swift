@@ -81,7 +81,7 @@ struct ConnectionMachine: Hashable {
     /// True if the connection has ended because one side ended it, not because of a failure or a limit.
     var hasEndedInOrder: Bool { ended == .closed || ended == .peerClosed }
 
-    /// True if ``nextStep(hasUnsent:)`` has returned the last step, after which no handler is called.
+    /// True if ``nextStep(hasUnsent:)`` has returned its last step; no handler is called after that step.
     var isOver: Bool { hasToldEnd }
 
     // MARK: - Events

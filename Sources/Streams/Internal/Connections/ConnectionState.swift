@@ -18,10 +18,10 @@ struct ConnectionState: ~Copyable {
     var isBlocked = false
     /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
     var isAboveMark = false
-    /// True if the connection had asked to be served, and was served while one of its own handlers was running.
+    /// True if the connection must ask to be served again when its handler has returned.
     ///
-    /// This happens if the handler runs the loop. The connection can do nothing at that time, so it asks to be served again once
-    /// the handler has returned.
+    /// This happens if a handler of the connection runs the loop, and the loop then serves the connection because it had asked to
+    /// be served. The connection can do nothing while its handler is running.
     var wasAsked = false
     /// The number of times that the connection's receiver was set.
     var receiverVersion = 0
