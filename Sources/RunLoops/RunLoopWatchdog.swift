@@ -63,7 +63,7 @@ public final class RunLoopWatchdog: Sendable {
     }
 }
 
-/// The object that inspects the loops on a watchdog's thread.
+/// The object with which a watchdog's thread inspects the loops.
 private final class Watch: Sendable {
     let isStopped = Atomic(false)
     private let report: @Sendable (RunLoopWatchdog.Report) -> Void

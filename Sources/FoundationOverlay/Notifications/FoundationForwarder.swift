@@ -7,12 +7,12 @@ internal import class Notifications.NotificationCenter
 
 /// Posts the notifications of Foundation's default center in the default center of this package.
 ///
-/// The forwarding of a name begins when the program first uses it as one of Foundation's names: when the program observes the name,
+/// The forwarding of a name begins when the program first uses the name as a Foundation name: when the program observes the name,
 /// or posts a notification with the name. The forwarding of all names begins when the program first registers an observer of every
 /// name.
 ///
-/// It would be simpler to observe every name in Foundation's center from the beginning. But if a center of Foundation's has such an
-/// observer, and a typed message is posted in that center, Foundation ends the program.
+/// It would be simpler to observe every name in Foundation's center from the beginning. But if a Foundation center has an observer
+/// of every name, and a typed message is posted in that center, Foundation ends the program.
 ///
 /// Nothing is forwarded automatically in the other direction, so no notification comes back to the center that it came from.
 final class FoundationForwarder: Sendable {

@@ -3,67 +3,69 @@ public import Notifications
 
 public import struct Notifications.Notification
 
-/// The protocol of Foundation's type of notification names, whose values can be compared with names of this package.
+/// A protocol for Foundation's type of notification name, `Foundation.NSNotification.Name`.
 ///
-/// The comparison operators are generic over this protocol for two reasons. First, the compiler then takes an operand such as
-/// `.init("name")` as a name of this package. Second, the compiler does not convert the operands to `AnyHashable`. After such a
-/// conversion, names of two different types would never be equal.
+/// A Foundation name can be compared with a name of this package. The comparison operators are generic over this protocol for two
+/// reasons. First, the compiler then takes an operand such as `.init("name")` as a name of this package. Second, the compiler does
+/// not convert the operands to `AnyHashable`. After such a conversion, names of two different types would never be equal.
 public protocol FoundationNotificationName: RawRepresentable<String> {}
 
 extension Foundation.NSNotification.Name: FoundationNotificationName {}
 
-/// Conversion of, and comparison with, the names of Foundation's notifications, such as `UserDefaults.didChangeNotification`.
+/// Members that convert and compare Foundation names, such as `UserDefaults.didChangeNotification`.
 extension Notification.Name {
-    /// Converts one of Foundation's names to a name of this package, with the same string.
+    /// Converts a Foundation name to a name of this package, with the same string.
     ///
-    /// - Parameter name: A name of Foundation's.
+    /// - Parameter name: A Foundation name.
     public init(_ name: Foundation.NSNotification.Name) { self.init(rawValue: name.rawValue) }
 
-    /// Compares a name with one of Foundation's.
+    /// Compares a name of this package with a Foundation name.
     ///
     /// - Parameters:
-    ///   - left: A name.
-    ///   - right: A name of Foundation's.
+    ///   - left: A name of this package.
+    ///   - right: A Foundation name.
     /// - Returns: True if both are the same string.
     public static func == (left: Notification.Name, right: some FoundationNotificationName) -> Bool {
         left.rawValue == right.rawValue
     }
 
-    /// Compares a name with one of Foundation's.
+    /// Compares a name of this package with a Foundation name.
     ///
     /// - Parameters:
-    ///   - left: A name.
-    ///   - right: A name of Foundation's.
+    ///   - left: A name of this package.
+    ///   - right: A Foundation name.
     /// - Returns: True if the strings differ.
     public static func != (left: Notification.Name, right: some FoundationNotificationName) -> Bool {
         left.rawValue != right.rawValue
     }
 
-    /// Compares a name of Foundation's with one of this package.
+    /// Compares a Foundation name with a name of this package.
     ///
     /// - Parameters:
-    ///   - left: A name of Foundation's.
-    ///   - right: A name.
+    ///   - left: A Foundation name.
+    ///   - right: A name of this package.
     /// - Returns: True if both are the same string.
     public static func == (left: some FoundationNotificationName, right: Notification.Name) -> Bool {
         left.rawValue == right.rawValue
     }
 
-    /// Compares a name of Foundation's with one of this package.
+    /// Compares a Foundation name with a name of this package.
     ///
     /// - Parameters:
-    ///   - left: A name of Foundation's.
-    ///   - right: A name.
+    ///   - left: A Foundation name.
+    ///   - right: A name of this package.
     /// - Returns: True if the strings differ.
     public static func != (left: some FoundationNotificationName, right: Notification.Name) -> Bool {
         left.rawValue != right.rawValue
     }
 
-    /// Matches a name against one of Foundation's names, so that a `switch` over names can have cases with Foundation's names.
+    /// Matches a name of this package against a Foundation name.
+    ///
+    /// Because of this operator, a `switch` over names of this package can have Foundation names as cases.
     ///
     /// - Parameters:
-    ///   - pattern: A name of Foundation's.
-    ///   - value: The name to match.
+    ///   - pattern: A Foundation name.
+    ///   - value: A name of this package.
     /// - Returns: True if both are the same string.
     public static func ~= (pattern: Foundation.NSNotification.Name, value: Notification.Name) -> Bool {
         pattern.rawValue == value.rawValue
@@ -78,9 +80,9 @@ extension Foundation.NSNotification.Name {
 }
 
 extension Notification {
-    /// Makes a notification with a name of Foundation's.
+    /// Makes a notification with a Foundation name.
     ///
-    /// To reach the observers of Foundation's center, too, post with `NotificationCenter.default.post(name:object:userInfo:)`.
+    /// To also reach the observers of Foundation's center, post with `NotificationCenter.default.post(name:object:userInfo:)`.
     ///
     /// - Parameters:
     ///   - name: The name of the event.

@@ -49,7 +49,7 @@ extension NotificationCenter {
         observe(name, object) { HandlerQueue.callOnMainActor(block, with: $0) }
     }
 
-    /// Registers a handler for a name of Foundation's.
+    /// Registers a handler for a Foundation name.
     ///
     /// The default center also calls the handler for notifications that Foundation's default center posts under the name.
     ///
@@ -70,7 +70,7 @@ extension NotificationCenter {
         return addObserver(forName: Notification.Name(name), object: object, queue: queue, using: block)
     }
 
-    /// Registers a handler, called on the main actor, for a name of Foundation's.
+    /// Registers a handler for a Foundation name; the handler is called on the main actor.
     ///
     /// The default center also calls the handler for notifications that Foundation's default center posts under the name.
     ///

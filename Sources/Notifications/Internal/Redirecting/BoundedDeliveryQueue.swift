@@ -14,7 +14,7 @@ internal import RunLoops
 /// For an unlimited observer, only ``awaited`` is used.
 struct BoundedDeliveryQueue {
     private var waiting = Deque<Notification>()
-    /// The number that the oldest waiting notification has in the queue.
+    /// The number of the oldest waiting notification; if none waits, the number of the next notification.
     private var firstNumber = 0
     /// For an observer that coalesces, the keys of the notifications that wait.
     private var keys: Set<CoalescingKey> = []
@@ -86,7 +86,7 @@ struct BoundedDeliveryQueue {
         let isLast: Bool
     }
 
-    /// Removes and returns the next notification that an arrived delivery hands to the handler.
+    /// Removes and returns the next notification for the handler, after a delivery has arrived.
     ///
     /// - Parameters:
     ///   - number: The number of the delivery.
@@ -125,7 +125,7 @@ struct BoundedDeliveryQueue {
         return true
     }
 
-    /// Removes the record of a poster's wait for a delivery, because the delivery has ended.
+    /// Removes the notification of an awaited delivery, because the delivery has ended.
     ///
     /// - Returns: False if the poster no longer waits for the delivery.
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }

@@ -23,7 +23,7 @@ extension RedirectedObserver {
         for notification in closed.notifications { finish(notification) }
     }
 
-    /// Ends the observation on the loop, and the registration that passes notifications to it.
+    /// Ends the observation on the loop, and ends the registration that passes notifications to this observer.
     private func end() {
         _ = observation.remove()
         let ended = registration.withLock { registration in

@@ -35,7 +35,7 @@ struct Node: Equatable, @unchecked Sendable {
         case preferredJob
         /// A retained ``ReadyNode``: an input of the loop has become ready.
         case signal
-        /// No contents: the node tells the loop that there is a request, such as that of `stop()`.
+        /// No contents: the node tells the loop that a thread has made a request, for example with `stop()`.
         case control
     }
 

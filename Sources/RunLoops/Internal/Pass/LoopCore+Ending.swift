@@ -7,7 +7,7 @@ extension LoopCore {
         if poller.isInKernel { runs.requests.insert(.end) }
     }
 
-    /// Calls the end handlers of the thread.
+    /// Calls the handlers that were added for the end of the thread.
     func callEndHandlers() { ending.callHandlers(by: members.handlers) }
 
     /// Refuses new inputs and messages from now on, and releases all objects that the loop holds.
@@ -15,7 +15,8 @@ extension LoopCore {
     /// The release can destroy objects of the user. Code that runs then can call the loop, although the loop has already ended at
     /// that time.
     ///
-    /// - Parameter takeCompanions: A function that removes and returns the objects that other modules keep with the loop.
+    /// - Parameter takeCompanions: A function that removes and returns the companions: the objects that other modules attach to
+    ///   the loop for its thread.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
         racePoint(.ends)
         members.refuseInputs()
@@ -37,7 +38,7 @@ extension LoopCore {
         racePoint(.hasEnded)
     }
 
-    /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop.
+    /// Runs the remaining jobs of actors; jobs of tasks that only prefer the loop are enqueued on the default executor.
     func runLastJobs() { blocks.runLastJobs { takeMail() } }
 
     private func discardDeferredWork(_ takeCompanions: () -> [AnyObject]) {
