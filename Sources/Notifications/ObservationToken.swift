@@ -2,10 +2,10 @@ internal import RunLoops
 
 /// An owner of one observation: the observation ends when the token is removed or the last reference to it is released.
 ///
-/// If you do not keep the token, the observation ends immediately. Keep the token in a stored property of the object that observes,
-/// or in an ``ObservationBag`` there. A local variable alone is not enough: in an optimized build, Swift can destroy the variable,
-/// or an array that contains the token, after its last use instead of at the end of its scope. To prevent that, use the token at
-/// the end of the scope, with `defer { token.remove() }`.
+/// If you do not keep the token, the observation ends immediately. Keep the token in a stored property of the object that observes:
+/// either the token itself, or an ``ObservationBag`` that holds it. A local variable alone is not enough: in an optimized build,
+/// Swift can destroy the variable, or an array that contains the token, after its last use instead of at the end of its scope. To
+/// prevent that, use the token at the end of the scope, with `defer { token.remove() }`.
 ///
 /// ```swift
 /// let token = center.addObserver(forName: .didConnect) { note in log(note) }

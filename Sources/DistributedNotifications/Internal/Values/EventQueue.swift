@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The events that wait for one observer, including the gaps that the observer's own limits cause.
+/// The events that wait for one observer, including gaps for notifications dropped because of the observer's own limits.
 ///
 /// A pure value.
 struct EventQueue: Sendable {

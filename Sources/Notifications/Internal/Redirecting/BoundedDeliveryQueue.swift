@@ -33,7 +33,7 @@ struct BoundedDeliveryQueue {
     enum Step {
         /// The notification was accepted, and the poster sends the loop the delivery with this number.
         case send(Int)
-        /// The new notification was accepted, and the poster drops the oldest one, which is given here.
+        /// The new notification was accepted, and the poster drops the oldest one, the associated value.
         case dropOldest(Notification)
         /// There is no room, and the poster drops the new notification.
         case dropNew
@@ -118,7 +118,7 @@ struct BoundedDeliveryQueue {
 
     /// Records that a poster waits for a delivery to an unlimited observer.
     ///
-    /// - Returns: False if the observer was removed, so that there is nothing to wait for.
+    /// - Returns: False if the observer was removed; the poster then does not wait.
     mutating func addAwaited(_ id: ObjectIdentifier, _ notification: Notification) -> Bool {
         if isClosed { return false }
         awaited[id] = notification
@@ -135,7 +135,7 @@ struct BoundedDeliveryQueue {
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }
 
-    /// Closes the queue: it accepts no more notifications, and the deliveries under way find nothing to deliver.
+    /// Closes the queue: it accepts no more notifications, and a delivery that arrives later has nothing to deliver.
     ///
     /// - Returns: The gates, which the caller opens, and the notifications, which the caller releases.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {

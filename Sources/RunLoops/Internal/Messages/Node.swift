@@ -25,9 +25,9 @@ struct Node: Equatable, @unchecked Sendable {
         case block
         /// A ``BlockMessage`` that names its modes.
         case blockInModes
-        /// A ``Parcel`` for the common modes, in a wide node.
+        /// A ``Parcel`` for the common modes, in a wide node, which is two adjacent nodes.
         case parcel
-        /// A ``Parcel`` that names its modes, in a wide node.
+        /// A ``Parcel`` that names its modes, in a wide node, which is two adjacent nodes.
         case parcelInModes
         /// A job of an actor that runs on the loop.
         case job

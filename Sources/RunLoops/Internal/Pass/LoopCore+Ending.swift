@@ -12,8 +12,7 @@ extension LoopCore {
 
     /// Refuses new inputs and messages from now on, and releases all objects that the loop holds.
     ///
-    /// The release can destroy objects of the user. Code that runs then can call the loop, although the loop has already ended at
-    /// that time.
+    /// The release can destroy objects of the user. Their `deinit` can call the loop, although the loop has already ended.
     ///
     /// - Parameter takeCompanions: A function that removes and returns the companions: the objects that other modules attach to
     ///   the loop for its thread.
@@ -50,7 +49,7 @@ extension LoopCore {
         withExtendedLifetime(companions) {}
     }
 
-    /// Returns true if the loop holds an input, a block, a parcel or a job that it will never serve if it ends now.
+    /// Returns true if the loop holds an input, a block, a parcel or a job, which an end now would leave unserved.
     func holdsSomething() -> Bool {
         takeMail()
         return !members.inputs.isEmpty || !blocks.isEmpty
@@ -61,8 +60,8 @@ extension LoopCore {
     /// Call this after the loop's last handler has returned and its last input has left.
     ///
     /// The descriptors are closed when the thread ends. They do not stay open until the last reference to the loop is released,
-    /// because that release can be much later: a joined ``RunLoopThread`` still holds the loop. If the thread was cancelled, or a
-    /// handler has ended it, the thread's stack holds the loop forever.
+    /// because that release can be much later: a joined ``RunLoopThread`` still holds the loop. If the thread was cancelled, or
+    /// was ended by a handler, the thread's stack holds the loop forever.
     func closeDescriptors() {
         descriptors.close()
         poller.end()

@@ -22,7 +22,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     ///
     /// Slices that are nested deeper are recorded only when they end.
     static let deepest = 16
-    /// The number of events that the writer announces with one store, before it writes them.
+    /// The number by which the writer raises `reserved` with one store, before it writes that many events.
     private static let announced: UInt64 = 64
 
     @safe private struct Storage: ~Copyable {
