@@ -11,10 +11,10 @@ extension DistributedNotificationCenter {
     ///   - name: The name to observe; nil for every name.
     ///   - sender: The sender to observe; nil for all notifications, with or without a sender.
     ///   - loop: The loop on whose thread the handler is called.
-    ///   - modes: The modes in which the handler may be called; at least one.
-    ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit.
+    ///   - modes: The modes in which the handler is called; at least one.
+    ///   - capacity: The limit on the number of waiting notifications, and the policy for notifications beyond the limit.
     ///   - behavior: The treatment of notifications while the center is suspended.
-    ///   - start: The earlier notifications that are delivered first, if the engine still has them.
+    ///   - start: The earlier notifications that are delivered first, if the center's engine still has them.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread.
@@ -48,10 +48,10 @@ extension DistributedNotificationCenter {
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
     ///   - sender: The sender to observe; nil for all notifications, with or without a sender.
-    ///   - capacity: The limit on the notifications that may wait, and the policy for notifications beyond the limit. There is no
-    ///     default, because each capacity costs either notifications or memory.
+    ///   - capacity: The limit on the number of waiting notifications, and the policy for notifications beyond the limit. There is
+    ///     no default, because each capacity costs either notifications or memory.
     ///   - behavior: The treatment of notifications while the center is suspended.
-    ///   - start: The earlier notifications that are delivered first, if the engine still has them.
+    ///   - start: The earlier notifications that are delivered first, if the center's engine still has them.
     /// - Returns: The sequence. It does not keep the center alive.
     ///
     /// > Thread safety: any thread.

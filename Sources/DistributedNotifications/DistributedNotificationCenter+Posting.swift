@@ -47,7 +47,7 @@ extension DistributedNotificationCenter {
 
     /// Posts a value as JSON, and returns once this center has stored it in memory.
     ///
-    /// Otherwise the same as ``post(_:sender:payload:deliverImmediately:whenFull:)``.
+    /// In all other respects, this is the same as ``post(_:sender:payload:deliverImmediately:whenFull:)``.
     ///
     /// - Parameters:
     ///   - name: The name of the event.
@@ -57,8 +57,8 @@ extension DistributedNotificationCenter {
     ///     notifications that they hold.
     ///   - policy: The policy if the center has no room for the notification.
     /// - Returns: The number of the notification.
-    /// - Throws: ``DistributedNotificationError``: the errors of the post of bytes, or ``DistributedNotificationError/coding(_:)``
-    ///   if the value is not encodable.
+    /// - Throws: ``DistributedNotificationError/coding(_:)`` if the value is not encodable, or any error of the method that posts
+    ///   bytes.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -88,8 +88,8 @@ extension DistributedNotificationCenter {
     ///   - deadline: The time at which the wait ends; nil for never.
     /// - Returns: The number of the notification.
     /// - Throws: ``DistributedNotificationError/timedOut``, ``DistributedNotificationError/cancelled``,
-    ///   ``DistributedNotificationError/dropped``, or any error of the post that does not wait, except
-    ///   ``DistributedNotificationError/full``.
+    ///   ``DistributedNotificationError/dropped``, or any error of
+    ///   ``post(_:sender:payload:deliverImmediately:whenFull:)`` except ``DistributedNotificationError/full``.
     ///
     /// > Thread safety: any task.
     @discardableResult

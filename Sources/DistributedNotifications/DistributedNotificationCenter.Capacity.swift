@@ -66,7 +66,7 @@ extension DistributedNotificationCenter {
         case deliverImmediately
     }
 
-    /// The earlier notifications that an observer gets first, if the engine still has them.
+    /// The earlier notifications that an observer gets first, if the center's engine still has them.
     ///
     /// > Thread safety: a value.
     public struct Start: Hashable, Sendable {

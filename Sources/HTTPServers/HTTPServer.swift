@@ -93,7 +93,7 @@ public final class HTTPServer {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - onRequest: Called with each request that was received completely. The handler answers immediately or later.
-    /// - Throws: ``/RunLoops/SystemError`` for the same reasons as the `Listener` of Streams with this address; also if the
+    /// - Throws: ``/RunLoops/SystemError`` if a `Listener` of the module Streams cannot be made with this address, if the
     ///   certificate or its key is not valid (`EINVAL`), or if there is no memory (`ENOMEM`).
     /// - Precondition: Called on the thread of the loop.
     public convenience init(
@@ -189,13 +189,13 @@ public final class HTTPServer {
     /// True until the server has stopped or is invalidated, or the thread of its loop ends.
     public var isValid: Bool { unsafe daemon != nil }
 
-    /// Duplicates the descriptor of the listening socket, for another server that is to take over, in this or another process.
+    /// Duplicates the descriptor of the listening socket, so that another server, in this or another process, can take over.
     ///
     /// Both servers accept from the same backlog. While at least one of the two descriptors is open, no connection is refused,
     /// unless the backlog is full.
     ///
     /// - Returns: The second descriptor.
-    /// - Throws: ``/RunLoops/SystemError`` if the process may open no more descriptors.
+    /// - Throws: ``/RunLoops/SystemError`` if the process cannot open more descriptors.
     /// - Precondition: The server is valid, and ``stop(within:onStopped:)`` was not called.
     public func duplicateSocket() throws(SystemError) -> OwnedDescriptor {
         requireOwnThread("HTTPServer.duplicateSocket")

@@ -11,8 +11,8 @@ extension MessagePort {
     ///
     /// If the peer has no room, the port keeps the message. When the peer has made room by reading, the port sends the message, as
     /// soon as the port's loop runs in one of the port's modes. For each peer, the port keeps up to ``Limits/keptMessages``
-    /// messages and ``Limits/keptMessageBytes`` bytes, with up to 253 descriptors. So no peer delays the port or another peer, and
-    /// the memory that one peer can make the port use is bounded.
+    /// messages, ``Limits/keptMessageBytes`` bytes and 253 descriptors. So no peer delays the port or another peer, and the memory
+    /// that one peer can make the port use is bounded.
     ///
     /// If the message would exceed a limit, this returns false and sends nothing. The handler of ``onPeerRoom(_:)`` is called when
     /// at most half of each limit is in use.

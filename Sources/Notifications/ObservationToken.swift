@@ -2,10 +2,10 @@ internal import RunLoops
 
 /// An owner of one observation: the observation ends when the token is removed or the last reference to it is released.
 ///
-/// If you do not keep the token, the observation ends immediately. Keep the token in a stored property of the object that observes,
-/// or in an ``ObservationBag`` there. A local variable alone is not enough: in an optimized build, Swift can destroy the variable,
-/// or an array that contains the token, after its last use instead of at the end of its scope. To prevent that, use the token at
-/// the end of the scope, with `defer { token.remove() }`.
+/// If you do not keep the token, the observation ends immediately. Keep the token in a stored property of the object that observes:
+/// either the token itself, or an ``ObservationBag`` that holds it. A local variable alone is not enough: in an optimized build,
+/// Swift can destroy the variable, or an array that contains the token, after its last use instead of at the end of its scope. To
+/// prevent that, use the token at the end of the scope, with `defer { token.remove() }`.
 ///
 /// ```swift
 /// let token = center.addObserver(forName: .didConnect) { note in log(note) }
@@ -24,9 +24,9 @@ public final class ObservationToken: Sendable {
 
     /// Ends the observation, so that no call of its handler starts after this has returned.
     ///
-    /// This applies on every thread, to posts that are under way, and to notifications that wait for a loop. A call that has begun
-    /// on another thread may still be running; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. A second call does
-    /// nothing.
+    /// No call starts on any thread, not even for a post that is under way or a notification that waits for a loop. A call that
+    /// has begun on another thread can still be running; ``removeAndWait(fileID:line:)`` and ``removed()`` wait for it. Calling
+    /// this method again does nothing.
     ///
     /// > Thread safety: any thread, even inside the handler itself.
     public func remove() { registration.remove() }
@@ -42,8 +42,8 @@ public final class ObservationToken: Sendable {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Precondition: Not called from the handler itself, which would wait for its own end. Also not called while the handler
-    ///   waits for this thread with a wait that cannot fail. The waits that cannot fail are those for a running block, for the end
-    ///   of a handler and for the end of a thread.
+    ///   waits for this thread in one of the ways that cannot fail: for a running block, for the end of a handler, or for the end
+    ///   of a thread.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.
     @available(*, noasync, message: "this blocks the thread; await removed() instead")
@@ -68,7 +68,7 @@ public final class ObservationToken: Sendable {
         wait.end()
     }
 
-    /// Ends the observation, and waits until no call of its handler is running, without blocking a thread.
+    /// Ends the observation, and suspends the task until no call of the observation's handler is running.
     ///
     /// Cancelling the task does not end the wait. Do not await this while the handler waits for the calling task.
     ///

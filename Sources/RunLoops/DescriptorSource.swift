@@ -94,7 +94,7 @@ public final class DescriptorSource {
     /// The closure is set while the source represents another input, which polls its descriptors itself. The closure marks the
     /// other input as ready, so that the loop serves the other input later in the pass.
     var relay: (() -> Void)?
-    /// True if the source represents another input, and that input asks the kernel itself which of its descriptors are ready.
+    /// True if the source represents another input that polls its own descriptors, which are all in one epoll set.
     let standsForInput: Bool
     /// True if the descriptor is an epoll set.
     let watchesSet: Bool

@@ -153,7 +153,7 @@ public final class FlightRecorder: Sendable {
     ///   - threshold: The time that a handler is allowed to take; more than zero.
     ///   - handler: Called on a separate thread, after the slow handler has returned. No call begins after ``stop()``; a call that
     ///     is under way continues.
-    /// - Throws: ``SystemError`` if the system refuses a thread, or descriptors for the loop of the thread.
+    /// - Throws: ``SystemError`` if the system cannot start a thread, or cannot open the descriptors of its loop.
     public func onSlowHandler(
         over threshold: Duration, _ handler: @escaping @Sendable (Snapshot, RunLoopWatchdog.Report) -> Void
     ) throws(SystemError) {

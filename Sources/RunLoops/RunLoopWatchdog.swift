@@ -32,7 +32,8 @@ public final class RunLoopWatchdog: Sendable {
     /// - Parameters:
     ///   - threshold: The time that a handler is allowed to take; more than zero.
     ///   - report: Called on the watchdog's thread with each report. The watchdog does not inspect the loops during the call.
-    /// - Throws: ``SystemError`` if the system refuses a thread, or descriptors for the thread's loop. No loop is watched then.
+    /// - Throws: ``SystemError`` if the system cannot start a thread, or cannot open the descriptors of its loop. In that case, no
+    ///   loop is watched.
     public init(
         threshold: Duration = .milliseconds(200), report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
@@ -63,7 +64,7 @@ public final class RunLoopWatchdog: Sendable {
     }
 }
 
-/// The object that inspects the loops on a watchdog's thread.
+/// The object with which a watchdog's thread inspects the loops.
 private final class Watch: Sendable {
     let isStopped = Atomic(false)
     private let report: @Sendable (RunLoopWatchdog.Report) -> Void

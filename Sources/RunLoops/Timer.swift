@@ -47,8 +47,8 @@ public final class Timer {
     private var handler: ((Timer) -> Void)?
     /// The timers of the loop that the timer is in; nil while the timer is in no loop.
     ///
-    /// `unowned(unsafe)`: the loop's ``LoopMembers`` hold the object. They exist as long as this reference is set: `membership`
-    /// holds them while the timer is in the loop, and the caller of `didLeave` holds them during that call.
+    /// `unowned(unsafe)`: the loop's ``LoopMembers`` holds the object, and exists as long as this reference is set. `membership`
+    /// holds the ``LoopMembers`` while the timer is in the loop, and the caller of `didLeave` holds it during that call.
     private unowned(unsafe) var timers: LoopTimers?
     private var plannedFire: TimerQueue<Timer>.Fire?
     /// The timer's index among its loop's overdue timers; nil if the timer is not one of them.
@@ -58,7 +58,7 @@ public final class Timer {
     private var dateWasSet = false
     let origin: SourceLocation
 
-    /// The input, such as a ``LibrarySource``, that sets this timer's date and that the timer calls; nil for a timer of the user.
+    /// The input, such as a ``LibrarySource``, that sets this timer's date and is called at that date; nil for a user's timer.
     ///
     /// `unowned(unsafe)`: the input owns this timer, and exists as long as the timer is in a loop.
     private unowned(unsafe) let dated: (any DatedInput)?
@@ -112,7 +112,7 @@ public final class Timer {
         unsafe dated = nil
     }
 
-    /// Makes a timer for another input, which sets the date at which the timer calls the input.
+    /// Makes a timer that calls another input; the input sets the date of the call with ``keep(_:)``.
     init(of input: any DatedInput, _ origin: SourceLocation) {
         interval = 0
         date = .never
@@ -129,7 +129,7 @@ public final class Timer {
 
     /// The date of the next fire.
     ///
-    /// Setting the date moves the grid of a repeating timer: the new date is the first date of the new grid. If the new date of a
+    /// A repeating timer fires on a grid of dates, and setting its date begins a new grid at the new date. If the new date of a
     /// repeating timer has passed, the property becomes the latest date of the new grid that is not in the future. If the timer's
     /// own handler sets the date, the timer next fires at that date. With ``_Concurrency/ContinuousClock/Instant/distantFuture``,
     /// the timer stays in the loop, but does not fire. Setting the date of an invalid timer does nothing.
@@ -256,7 +256,7 @@ extension Timer: LoopInput {
         plan()
     }
 
-    /// Changes `keepsModeAlive`, and updates the loop's count of such inputs in each of the timer's modes.
+    /// Changes `keepsModeAlive`, and corrects the number of inputs that keep each of the timer's modes alive.
     func setKeepsModesAlive(_ keeps: Bool) {
         if keeps == keepsModeAlive { return }
         keepsModeAlive = keeps

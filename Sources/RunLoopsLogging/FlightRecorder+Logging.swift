@@ -19,7 +19,7 @@
         ///   - logger: The logger, which is called on a separate thread.
         ///   - keep: Called before the logger, with a snapshot that contains the call of the handler. It returns metadata to log
         ///     next to ``RunLoops/RunLoopWatchdog/Report/metadata``, such as the path of the file with the snapshot.
-        /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop.
+        /// - Throws: `SystemError` if the system cannot start a thread, or cannot open the descriptors of its loop.
         public func logSlowHandlers(
             over threshold: Duration, to logger: Logger,
             _ keep: @escaping @Sendable (Snapshot) -> Logger.Metadata = { _ in [:] }

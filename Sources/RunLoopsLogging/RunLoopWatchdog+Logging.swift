@@ -12,7 +12,8 @@
         /// - Parameters:
         ///   - threshold: The time that a handler may take; more than zero.
         ///   - logger: The logger, which is called on the watchdog's thread.
-        /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop. In that case, nothing is watched.
+        /// - Throws: `SystemError` if the system cannot start a thread, or cannot open the descriptors of its loop. In that case,
+        ///   nothing is watched.
         public convenience init(
             threshold: Duration = .milliseconds(200), logger: Logger
         ) throws(SystemError) {

@@ -50,7 +50,7 @@
         ///   - recorder: The flight recorder of the process, for the timer metrics; nil to report no timer metrics. This object
         ///     retains the recorder.
         ///   - factory: The factory of the metrics; by default, the one that was bootstrapped.
-        /// - Throws: `SystemError` if the system refuses a thread, or descriptors for its loop.
+        /// - Throws: `SystemError` if the system cannot start a thread, or cannot open the descriptors of its loop.
         public init(
             every interval: Duration = .seconds(10), recorder: FlightRecorder? = nil,
             factory: any MetricsFactory = MetricsSystem.factory

@@ -131,7 +131,7 @@ public final class Listener {
     /// path replaces the file.
     ///
     /// - Returns: The second descriptor.
-    /// - Throws: ``/RunLoops/SystemError`` if the process may open no more descriptors.
+    /// - Throws: ``/RunLoops/SystemError`` if the process cannot open more descriptors.
     /// - Precondition: The listener is valid.
     public func duplicateSocket() throws(SystemError) -> OwnedDescriptor {
         requireOwnThread("Listener.duplicateSocket")

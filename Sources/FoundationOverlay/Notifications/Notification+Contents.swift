@@ -15,8 +15,8 @@ extension Notification {
     ///
     /// - Parameters:
     ///   - name: The name of the event.
-    ///   - object: The object that the notification is about, usually its sender. Observers of one object compare instances of
-    ///     classes by identity and hashable values by equality.
+    ///   - object: The object that the notification is about, usually its sender. If an observer observes one object, that object
+    ///     is compared with this one: an instance of a class by identity, a hashable value by equality.
     ///   - userInfo: Facts about the event.
     ///   - fileID: The file in which the notification is made.
     ///   - line: The line on which the notification is made.

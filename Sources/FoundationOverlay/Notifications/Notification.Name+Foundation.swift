@@ -3,16 +3,16 @@ public import Notifications
 
 public import struct Notifications.Notification
 
-/// The protocol of Foundation's type of notification names, whose values can be compared with names of this package.
+/// A protocol for Foundation's type of notification name, `Foundation.NSNotification.Name`.
 ///
-/// The comparison operators are generic over this protocol for two reasons. First, the compiler then takes an operand such as
-/// `.init("name")` as a name of this package. Second, the compiler does not convert the operands to `AnyHashable`. After such a
-/// conversion, names of two different types would never be equal.
+/// A Foundation name can be compared with a name of this package. The comparison operators are generic over this protocol for two
+/// reasons. First, the compiler then takes an operand such as `.init("name")` as a name of this package. Second, the compiler does
+/// not convert the operands to `AnyHashable`. After such a conversion, names of two different types would never be equal.
 public protocol FoundationNotificationName: RawRepresentable<String> {}
 
 extension Foundation.NSNotification.Name: FoundationNotificationName {}
 
-/// Conversion of, and comparison with, the names of Foundation's notifications, such as `UserDefaults.didChangeNotification`.
+/// Members that convert and compare Foundation names, such as `UserDefaults.didChangeNotification`.
 extension Notification.Name {
     /// Converts a Foundation name to a name of this package, with the same string.
     ///
@@ -81,7 +81,7 @@ extension Foundation.NSNotification.Name {
 extension Notification {
     /// Makes a notification with a Foundation name.
     ///
-    /// To reach the observers of Foundation's center, too, post with `NotificationCenter.default.post(name:object:userInfo:)`.
+    /// To also reach the observers of Foundation's center, post with `NotificationCenter.default.post(name:object:userInfo:)`.
     ///
     /// - Parameters:
     ///   - name: The name of the event.

@@ -40,8 +40,8 @@ extension NotificationCenter {
 
     /// Posts a notification under a Foundation name.
     ///
-    /// The default center posts the notification in Foundation's default center, from which it is forwarded once to the observers
-    /// of this center.
+    /// If this is the default center, it posts the notification in Foundation's default center. From there, the notification is
+    /// forwarded once to the observers of this center.
     ///
     /// - Parameters:
     ///   - name: The name of the event.

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The events that wait for one observer, including the gaps that the observer's own limits cause.
+/// The events that wait for one observer, including gaps for notifications dropped because of the observer's own limits.
 ///
 /// A pure value.
 struct EventQueue: Sendable {
@@ -11,7 +11,7 @@ struct EventQueue: Sendable {
 
     /// Gaps for dropped notifications: one gap for each poster and topic.
     ///
-    /// The gaps are in the order of the first dropped notification of each gap.
+    /// A gap comes before another gap if its first notification was dropped earlier.
     private struct Losses: Sendable {
         private var gaps: [Key: DistributedNotificationGap] = [:]
         private var order = Deque<Key>()
@@ -59,7 +59,7 @@ struct EventQueue: Sendable {
     /// The sequence number of an entry is its index in `entries` plus `head`. When an entry is dropped,
     /// the sequence numbers of the later entries decrease by one.
     private var released = 0
-    /// For each poster and topic, the sequence number of the waiting entry that the next notification replaces.
+    /// For each poster and topic, the sequence number of the waiting entry that their next notification replaces.
     private var mergeable: [Key: Int] = [:]
     /// The number of notifications that wait.
     private(set) var count = 0

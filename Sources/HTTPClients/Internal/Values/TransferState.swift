@@ -3,7 +3,7 @@
 /// The order is: first the header of the answer, then the bytes of the body, finally the end. The header and the end are delivered
 /// at most once. Nothing is delivered after the transfer was cancelled.
 struct TransferState {
-    /// The handler call that is due next.
+    /// The handler that is to be called next.
     enum Delivery: Equatable {
         case response
         case bytes
@@ -50,9 +50,9 @@ struct TransferState {
     /// Records that the transfer has ended, unless it had ended before.
     mutating func finish(_ error: HTTPClientError?) { if end == nil { end = .reached(error) } }
 
-    /// Replaces the end of a paused transfer by `clientInvalidated`, if the transfer has ended and its end is not delivered yet.
+    /// Changes the result to `clientInvalidated`, if the transfer is paused, has ended, and has not delivered its result yet.
     ///
-    /// The client is being invalidated, and the end is then delivered despite the pause.
+    /// This is called when the client is invalidated. The new result is delivered despite the pause.
     mutating func invalidate() {
         if isPaused, case .reached = end { end = .reached(.clientInvalidated) }
     }
@@ -60,9 +60,9 @@ struct TransferState {
     /// Ends the transfer, so that no handler is called any more.
     mutating func cancel() { end = .delivered }
 
-    /// Returns the handler call that is due next, and records it as made.
+    /// Returns the handler that is to be called next, and records that it was called.
     ///
-    /// The caller must then make this call.
+    /// The caller must then call that handler.
     mutating func next(hasBytes: Bool) -> Delivery {
         switch (answer, end) {
         case (_, .delivered): return .nothing

@@ -31,9 +31,10 @@ final class ServerLink {
     /// An exchange that has ended, and that is to be used again for the next request; nil if there is none.
     var spare: Exchange?
     var wait: Wait
-    /// The moment since which the connection counts as quiet while the server stops; nil until a check sets it.
+    /// The moment since which the connection counts as quiet while the server stops.
     ///
-    /// The first check sets it, and so does each check that finds unread bytes. The next request resets it to nil.
+    /// A stopping server checks the connection repeatedly while no request is under way. The first check sets this moment, and so
+    /// does each check that finds unread bytes. The next request sets it to nil.
     var quietSince: Moment?
 
     /// True once the server has closed the connection because its client was too slow.
@@ -50,8 +51,8 @@ final class ServerLink {
     ///
     /// - Parameters:
     ///   - now: The current moment.
-    ///   - time: The time limit for the header of each request after the first. The time begins when this method first checks
-    ///     the connection after the previous request.
+    ///   - time: The time limit for the header of each request after the first. It is counted from the first call of this method
+    ///     after the previous request has ended.
     /// - Returns: True if the client has exceeded a time limit.
     func isLate(_ now: Moment, timeForHeader time: Duration) -> Bool {
         switch wait {
@@ -83,7 +84,7 @@ final class ServerLink {
     /// Checks the fields of the header of the request under way, without copying them.
     ///
     /// - Parameter bodyLimit: The maximum number of bytes of a body; nil for no limit.
-    /// - Returns: The rules, to which all fields were added.
+    /// - Returns: The rules, which have checked all fields.
     func checkFields(bodyLimit: Int?) -> RequestRules {
         var rules = RequestRules(bodyLimit: bodyLimit)
         unsafe withUnsafeMutablePointer(to: &rules) { rules in
@@ -100,7 +101,7 @@ final class ServerLink {
     }
 }
 
-/// Returns a copy of a text of libmicrohttpd.
+/// Returns a copy of a string that libmicrohttpd owns.
 private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
     // Safe: the bytes are valid during the call, and are copied.
     unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import RunLoops
 
-/// An inotify descriptor that becomes readable when a port may have lost a file of its name.
+/// An inotify descriptor that becomes readable when a port has possibly lost its socket file or its lock file.
 ///
 /// A file is lost if it is removed, moved or replaced.
 ///
-/// The kernel reports changes of these files and of the directory itself. A change of another name in the directory wakes up no
-/// process.
+/// The kernel reports changes of these files and of their directory itself. It does not report changes of other files in the
+/// directory, so those changes wake up no process.
 struct NameWatch: ~Copyable, Sendable {
     private let owned: OwnedDescriptor
 
@@ -19,7 +19,7 @@ struct NameWatch: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - directory: The path of the directory, with a slash at its end.
-    ///   - files: The names of the port name's files in that directory.
+    ///   - files: The names of the port's socket file and lock file in that directory.
     /// - Throws: `SystemError` if the kernel cannot watch the files.
     init(directory: [UInt8], files: [[UInt8]]) throws(SystemError) {
         let watch = OwnedDescriptor(

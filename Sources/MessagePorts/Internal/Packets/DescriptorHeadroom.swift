@@ -6,12 +6,13 @@ internal import Synchronization
 /// If no number is free for a received descriptor, the kernel closes the descriptor immediately, on the thread that receives. The
 /// check costs a system call. So if it finds enough free numbers, the result is reused for some time.
 enum DescriptorHeadroom {
-    /// The time, in nanoseconds, for which the result "enough" is reused.
+    /// The time, in nanoseconds, for which the result of a check is reused if the check has found enough free numbers.
     ///
-    /// Within that time, other code can open so many descriptors that fewer than 253 numbers are free. The result is then wrong.
+    /// Within that time, other code can open so many descriptors that fewer than 253 numbers are free. The reused result is then
+    /// wrong.
     private static let nanosecondsOfAnswer: Int64 = 10_000_000
 
-    /// The time on the kernel's coarse clock until which the last result "enough" is reused.
+    /// The end of the time in which the last check that found enough free numbers is reused, on the kernel's coarse clock.
     private static let ampleUntil = Atomic<Int64>(0)
 
     static var isAmple: Bool {

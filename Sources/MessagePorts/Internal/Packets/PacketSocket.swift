@@ -18,7 +18,7 @@ struct PacketSocket: ~Copyable, Sendable {
 
     /// True if unread packets in the socket's queue can carry descriptors.
     ///
-    /// Closing the socket also closes these descriptors. That can take time, because the other end has chosen the descriptors.
+    /// Closing the socket also closes these descriptors. The other end has chosen them, so closing them can take a long time.
     private let mayHoldDescriptors: Atomic<Bool>
 
     /// The quota for the descriptors that the other end sends, or nil until the other end is known.
@@ -108,7 +108,7 @@ struct PacketSocket: ~Copyable, Sendable {
         _ = try systemCall("setsockopt") { runloops_set_sending_space(socket, space) }
     }
 
-    /// Ends the connection for both ends, and ends every wait for the socket in this process.
+    /// Ends the connection for both ends, and wakes up the threads of this process that wait for the socket.
     ///
     /// Packets that were sent before are still received.
     borrowing func shutDown() { _ = shutdown(descriptor, CInt(SHUT_RDWR)) }
@@ -138,7 +138,7 @@ struct PacketSocket: ~Copyable, Sendable {
     /// If the other end is closed, every wait ends, whatever its event is.
     enum Direction {
         case read, write
-        /// The other end is closed. Packets do not end a wait for this event.
+        /// The other end is closed; a thread that waits for this event continues to wait when packets arrive.
         case end
 
         fileprivate var shim: runloops_awaited {

@@ -4,8 +4,7 @@ internal import RunLoops
 /// The thread that reads replies on behalf of the tasks of this process, and notices when watched connections end.
 ///
 /// The thread is started when it is first needed. A process that only sends, or blocks until replies arrive, does not start it. The
-/// thread runs no code of the user. A handler that waits for the end of a connection runs on its own loop, where this thread
-/// schedules it when the connection has ended.
+/// thread runs no code of the user. When a connection ends, the thread schedules the handlers of that end on their own loops.
 final class ConnectionService: Sendable {
     /// The epoll set that watches the connections' sockets.
     ///

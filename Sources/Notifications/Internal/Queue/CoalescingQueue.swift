@@ -23,9 +23,9 @@ final class CoalescingQueue {
     /// True if the loop has ended; the queue then accepts no notification.
     var hasEnded: Bool { asap.hasEnded }
 
-    /// Records that the public queue has been destroyed.
+    /// Records that the ``NotificationQueue`` has been destroyed.
     ///
-    /// The notifications that wait are still posted. After that, the loop releases the two lines, ``asap`` and ``idle``.
+    /// The notifications that wait are still posted. After that, the loop releases ``asap`` and ``idle``.
     func queueWasDestroyed() {
         for line in [asap, idle] { line.queueWasDestroyed() }
     }

@@ -9,7 +9,7 @@ final class PostingLine: DeferredWork {
     /// The minimum number of empty groups for which `removeUnusedGroups()` has an effect.
     private static var unusedGroupLimit: Int { 4 }
 
-    /// The line's groups, one for each list of modes, as indices in ``WaitingNotifications``.
+    /// The groups of these notifications, one for each list of modes; each element is an index in ``WaitingNotifications``.
     private(set) var groups: [Int] = []
     /// True once the loop has ended; nothing is appended after that.
     private(set) var hasEnded = false
@@ -41,7 +41,7 @@ final class PostingLine: DeferredWork {
         return group
     }
 
-    /// Removes the line's empty groups if there are at least `unusedGroupLimit` of them.
+    /// Removes the empty groups if there are at least `unusedGroupLimit` of them.
     private func removeUnusedGroups() {
         if groups.count < Self.unusedGroupLimit { return }
         let unused = groups.filter { waiting.group($0).isEmpty }

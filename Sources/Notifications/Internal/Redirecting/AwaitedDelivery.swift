@@ -1,6 +1,6 @@
-/// A delivery of a notification that the poster waits for.
+/// The delivery of one notification to an observer with unlimited capacity, while the poster waits for the delivery.
 ///
-/// It is sent to the loop of an observer with unlimited capacity.
+/// The delivery is sent to the loop of the observer.
 final class AwaitedDelivery: Sendable {
     private let observer: RedirectedObserver
     private let notification: Notification

@@ -14,7 +14,7 @@ internal import RunLoops
 /// For an unlimited observer, only ``awaited`` is used.
 struct BoundedDeliveryQueue {
     private var waiting = Deque<Notification>()
-    /// The number that the oldest waiting notification has in the queue.
+    /// The number of the oldest waiting notification; if none waits, the number of the next notification.
     private var firstNumber = 0
     /// For an observer that coalesces, the keys of the notifications that wait.
     private var keys: Set<CoalescingKey> = []
@@ -33,7 +33,7 @@ struct BoundedDeliveryQueue {
     enum Step {
         /// The notification was accepted, and the poster sends the loop the delivery with this number.
         case send(Int)
-        /// The new notification was accepted, and the poster drops the oldest one, which is given here.
+        /// The new notification was accepted, and the poster drops the oldest one, the associated value.
         case dropOldest(Notification)
         /// There is no room, and the poster drops the new notification.
         case dropNew
@@ -86,7 +86,7 @@ struct BoundedDeliveryQueue {
         let isLast: Bool
     }
 
-    /// Removes and returns the next notification that an arrived delivery hands to the handler.
+    /// Removes and returns the next notification for the handler, after a delivery has arrived.
     ///
     /// - Parameters:
     ///   - number: The number of the delivery.
@@ -118,14 +118,14 @@ struct BoundedDeliveryQueue {
 
     /// Records that a poster waits for a delivery to an unlimited observer.
     ///
-    /// - Returns: False if the observer was removed, so that there is nothing to wait for.
+    /// - Returns: False if the observer was removed; the poster then does not wait.
     mutating func addAwaited(_ id: ObjectIdentifier, _ notification: Notification) -> Bool {
         if isClosed { return false }
         awaited[id] = notification
         return true
     }
 
-    /// Removes the record of a poster's wait for a delivery, because the delivery has ended.
+    /// Removes the notification of an awaited delivery, because the delivery has ended.
     ///
     /// - Returns: False if the poster no longer waits for the delivery.
     mutating func removeAwaited(_ id: ObjectIdentifier) -> Bool { awaited.removeValue(forKey: id) != nil }
@@ -135,7 +135,7 @@ struct BoundedDeliveryQueue {
     /// The number of posters that wait for room.
     var waitingPosterCount: Int { gates.count }
 
-    /// Closes the queue: it accepts no more notifications, and the deliveries under way find nothing to deliver.
+    /// Closes the queue: it accepts no more notifications, and a delivery that arrives later has nothing to deliver.
     ///
     /// - Returns: The gates, which the caller opens, and the notifications, which the caller releases.
     mutating func close() -> (gates: [ThreadGate], notifications: [Notification]) {

@@ -23,7 +23,7 @@ extension RedirectedObserver {
         for notification in closed.notifications { finish(notification) }
     }
 
-    /// Ends the observation on the loop, and the registration that passes notifications to it.
+    /// Ends the observation on the loop, and ends the registration that passes notifications to this observer.
     private func end() {
         _ = observation.remove()
         let ended = registration.withLock { registration in
@@ -69,7 +69,7 @@ extension RedirectedObserver {
 
     /// Counts the notifications of a discarded delivery as undelivered.
     ///
-    /// These are the notifications that the delivery with this number would have passed to the handler.
+    /// These are the notifications that the delivery would have passed to the handler: all that wait, up to the given number.
     func wasDiscarded(upTo number: Int) {
         while let next = next(upTo: number) { wasDiscarded(next.notification) }
     }

@@ -9,10 +9,11 @@ extension DescriptorSource {
         case told
     }
 
-    /// Records that the kernel has refused to resume watching the descriptor, for example after a run in another mode.
+    /// Records that the kernel has refused to watch the descriptor again.
     ///
-    /// The loop tries again later. It reports the refusal to the source's owner when it next serves descriptors. It does not report
-    /// the refusal immediately, because it is possibly iterating over all sources now.
+    /// Watching is resumed, for example, after a run in another mode. After a refusal, the loop tries again later. The loop reports
+    /// the refusal to the source's owner when it next serves descriptors. It does not report the refusal immediately, because it is
+    /// possibly iterating over all sources now.
     func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
         list.wasRefused()
         if watch.refusal != .none { return }

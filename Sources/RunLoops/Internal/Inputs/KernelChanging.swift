@@ -4,7 +4,7 @@
 ///
 /// > Thread safety: the loop's own thread only.
 protocol KernelChanging: AnyObject {
-    /// Makes the delayed changes in the set of descriptors that the kernel watches.
+    /// Makes this input's delayed changes to the set of descriptors that the kernel watches.
     ///
     /// This calls no user code.
     func makeChange(in list: LoopDescriptors)

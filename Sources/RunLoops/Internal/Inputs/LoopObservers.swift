@@ -16,7 +16,7 @@ final class LoopObservers {
     /// The activities that at least one observer wants, in any mode.
     var activities: RunLoop.Activity { list.value.activities }
 
-    /// Calls the observers of the current mode that want an activity.
+    /// Calls each observer that wants the given activity and is in the current mode.
     @inline(__always)
     func notify(_ activity: RunLoop.Activity) {
         if !list.value.activities.isDisjoint(with: activity) { notifyWanted(activity) }

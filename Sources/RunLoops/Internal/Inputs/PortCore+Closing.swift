@@ -29,7 +29,7 @@ extension PortCore {
         endRights()
     }
 
-    /// Destroys the messages that the receiver has taken in but not handed out, if the port has ended and its ``Claim`` is free.
+    /// Destroys the messages in the backlog, if the port has ended and its ``Claim`` is free.
     ///
     /// The thread that ends the port calls this, and so does a thread that has just released the claim. If both threads call it at
     /// the same moment, at least one of them finds that the port has ended and that the claim is free.
@@ -41,9 +41,9 @@ extension PortCore {
         receiver.claim.release()
     }
 
-    /// Destroys the messages that the receiver has taken in but not handed out.
+    /// Destroys the messages in the backlog: those that the receiver has moved out of the mailbox, but not delivered yet.
     ///
-    /// Call this only in `deinit`, or if the port is closed and the caller holds its claim.
+    /// Call this only in `deinit`, or if the port is closed and the caller holds the port's ``Claim``.
     func destroyBacklog() { destroyAll(unsafe receiver.state.value.backlog.removeAll()) }
 
     func destroyAll(_ list: NodeList) {

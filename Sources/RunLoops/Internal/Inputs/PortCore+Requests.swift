@@ -111,7 +111,7 @@ extension PortCore {
         return nil
     }
 
-    /// Removes the sender of a request from the wait queue, because the request has an outcome.
+    /// Removes the sender of a request from the wait queue, because the request has succeeded or failed.
     ///
     /// If the sender's message was not queued, the message is destroyed.
     private func withdraw(_ sender: WaitingSenders.Sender) {

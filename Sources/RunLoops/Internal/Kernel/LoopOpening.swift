@@ -2,12 +2,12 @@ internal import CLibEvent
 internal import Glibc
 internal import Synchronization
 
-/// A lock under which a loop's descriptors are opened, by one thread at a time.
+/// A lock under which one thread at a time opens the descriptors of a loop.
 ///
 /// libevent ends the process if it cannot open a pipe for a new base. So a base is made only after a check that enough descriptors
-/// are free, and no thread opens the descriptors of another loop between the check and the creation of the base. Other code of the
-/// process can still open descriptors in between. In that case, `runloops_make_event_base` abandons libevent's call. Then no loop
-/// is made, and the caller gets the same error as after a refusal by the kernel.
+/// are free, and no thread opens the descriptors of another loop between the check and the creation of the base. If other code of
+/// the process uses up the descriptors in that time, `runloops_make_event_base` abandons libevent's call. Then no loop is made, and
+/// the caller gets the same error as after a refusal by the kernel.
 ///
 /// Abandoning the call leaks an epoll set and some memory of libevent, because only libevent knows the descriptor number of the
 /// set. Each leak doubles the number of additional descriptors that must be free, until the check always fails. So the number of

@@ -25,9 +25,9 @@ struct Node: Equatable, @unchecked Sendable {
         case block
         /// A ``BlockMessage`` that names its modes.
         case blockInModes
-        /// A ``Parcel`` for the common modes, in a wide node.
+        /// A ``Parcel`` for the common modes, in a wide node, which is two adjacent nodes.
         case parcel
-        /// A ``Parcel`` that names its modes, in a wide node.
+        /// A ``Parcel`` that names its modes, in a wide node, which is two adjacent nodes.
         case parcelInModes
         /// A job of an actor that runs on the loop.
         case job
@@ -35,7 +35,7 @@ struct Node: Equatable, @unchecked Sendable {
         case preferredJob
         /// A retained ``ReadyNode``: an input of the loop has become ready.
         case signal
-        /// No contents: the node tells the loop that there is a request, such as that of `stop()`.
+        /// No contents: the node tells the loop that a thread has made a request, for example with `stop()`.
         case control
     }
 

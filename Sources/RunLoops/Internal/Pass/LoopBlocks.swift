@@ -118,7 +118,7 @@ final class LoopBlocks {
         }
     }
 
-    /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop.
+    /// Runs the remaining jobs of actors; jobs of tasks that only prefer the loop are enqueued on the default executor.
     ///
     /// The loop calls this when its thread ends. Jobs that are enqueued during the call are treated in the same way. A job cannot
     /// be destroyed, because then its task and the tasks that await that task would never end.

@@ -7,15 +7,15 @@ extension LoopCore {
         if poller.isInKernel { runs.requests.insert(.end) }
     }
 
-    /// Calls the end handlers of the thread.
+    /// Calls the handlers that were added for the end of the thread.
     func callEndHandlers() { ending.callHandlers(by: members.handlers) }
 
     /// Refuses new inputs and messages from now on, and releases all objects that the loop holds.
     ///
-    /// The release can destroy objects of the user. Code that runs then can call the loop, although the loop has already ended at
-    /// that time.
+    /// The release can destroy objects of the user. Their `deinit` can call the loop, although the loop has already ended.
     ///
-    /// - Parameter takeCompanions: A function that removes and returns the objects that other modules keep with the loop.
+    /// - Parameter takeCompanions: A function that removes and returns the companions: the objects that other modules attach to
+    ///   the loop for its thread.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
         racePoint(.ends)
         members.refuseInputs()
@@ -37,7 +37,7 @@ extension LoopCore {
         racePoint(.hasEnded)
     }
 
-    /// Runs the remaining jobs of actors, and passes on the jobs of tasks that only prefer the loop.
+    /// Runs the remaining jobs of actors; jobs of tasks that only prefer the loop are enqueued on the default executor.
     func runLastJobs() { blocks.runLastJobs { takeMail() } }
 
     private func discardDeferredWork(_ takeCompanions: () -> [AnyObject]) {
@@ -49,7 +49,7 @@ extension LoopCore {
         withExtendedLifetime(companions) {}
     }
 
-    /// Returns true if the loop holds an input, a block, a parcel or a job that it will never serve if it ends now.
+    /// Returns true if the loop holds an input, a block, a parcel or a job, which an end now would leave unserved.
     func holdsSomething() -> Bool {
         takeMail()
         return !members.inputs.isEmpty || !blocks.isEmpty
@@ -60,8 +60,8 @@ extension LoopCore {
     /// Call this after the loop's last handler has returned and its last input has left.
     ///
     /// The descriptors are closed when the thread ends. They do not stay open until the last reference to the loop is released,
-    /// because that release can be much later: a joined ``RunLoopThread`` still holds the loop. If the thread was cancelled, or a
-    /// handler has ended it, the thread's stack holds the loop forever.
+    /// because that release can be much later: a joined ``RunLoopThread`` still holds the loop. If the thread was cancelled, or
+    /// was ended by a handler, the thread's stack holds the loop forever.
     func closeDescriptors() {
         descriptors.close()
         poller.end()

@@ -22,7 +22,7 @@ struct EventRing: Equatable, @unchecked Sendable {
     ///
     /// Slices that are nested deeper are recorded only when they end.
     static let deepest = 16
-    /// The number of events that the writer announces with one store, before it writes them.
+    /// The number by which the writer raises `reserved` with one store, before it writes that many events.
     private static let announced: UInt64 = 64
 
     @safe private struct Storage: ~Copyable {
@@ -54,11 +54,13 @@ struct EventRing: Equatable, @unchecked Sendable {
         ///
         /// It is set to 0 before the loop sleeps, and after slow handlers.
         var looksToSpare = 0
-        /// The time, in ticks, of the last reading of the clock that was made before or after a handler or a sleep.
+        /// The time, in ticks, at which the clock was last read for the beginning or the end of a handler or a sleep.
         var lastLook: UInt64 = 0
         /// The number of messages that the loop had handled at the time of `lastLook`.
         var messagesAtLook = 0
-        /// The place number of the last message handler for which the loop read the clock, but recorded no event.
+        /// The number that stands for the source location of a message handler.
+        ///
+        /// This is the last message handler for which the loop read the clock, but recorded no event.
         var lastPlace: UInt32 = 0
         /// The time, in ticks, at which the thread last sent a message with a time stamp.
         var lastPost: UInt64 = 0
@@ -182,7 +184,7 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// Begins a slice.
     ///
-    /// The `end` of the event is the time at which the slice begins.
+    /// While the slice is under way, the `end` of its event contains the time at which the slice began.
     func open(_ slice: RecordedEvent) { unsafe storage.pointee.open.push(slice) }
 
     /// The innermost slice that is under way; nil if there is none, or if that slice is nested too deep.
@@ -205,7 +207,7 @@ struct EventRing: Equatable, @unchecked Sendable {
 
     /// Copies the complete events, oldest first.
     ///
-    /// - Parameter midway: A hook for tests, called between the copy and the check.
+    /// - Parameter midway: A hook for tests, called after the copy, before the events that were overwritten are dropped.
     /// - Returns: The events, and true if older events were overwritten.
     func copyEvents(midway: () -> Void = {}) -> (events: [RecordedEvent], lostOlder: Bool) {
         guard let words = unsafe storage.pointee.words else { return ([], false) }

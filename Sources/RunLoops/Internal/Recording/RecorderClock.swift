@@ -1,9 +1,9 @@
 internal import CThreads
 
-/// The clock of a flight recording.
+/// The clock of a flight recording: the processor's cycle counter, or the clock of ``Moment`` in nanoseconds.
 ///
-/// Reading the processor's cycle counter takes a third of the time that reading the system's clock takes. A recording counts
-/// nanoseconds instead if the counter is not steady, or in a simulation.
+/// The cycle counter is preferred, because reading it takes a third of the time that reading the system's clock takes. A recording
+/// counts nanoseconds only if the cycle counter is not steady, or in a simulation.
 enum RecorderClock: Sendable {
     case cycles
     case nanoseconds
@@ -49,7 +49,9 @@ enum RecorderClock: Sendable {
     }
 }
 
-/// A conversion of a recorder's ticks to moments, made from two readings of both clocks.
+/// A conversion of a recorder's ticks to moments.
+///
+/// It is computed from two readings. Each reading states one point in time, both in ticks and as a moment.
 struct TickScale: Sendable {
     private let first: RecorderClock.Reading
     private let nanosecondsPerTick: Double

@@ -1,7 +1,7 @@
-/// The objects that other modules keep with a loop.
+/// The objects that other modules attach to a loop.
 ///
-/// There are three kinds: objects of the loop's thread, which exist as long as the loop; objects that all threads share, which
-/// other objects keep alive; and objects that exist until the loop has ended.
+/// There are three kinds. Companions are used only by the loop's thread, and exist as long as the loop. Shared objects are used by
+/// all threads, and exist as long as other code holds them. Kept objects exist until the loop has ended.
 ///
 /// `@unchecked Sendable`: only the loop's own thread touches `companions`.
 final class LoopObjects: @unchecked Sendable {

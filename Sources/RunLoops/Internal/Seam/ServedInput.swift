@@ -17,8 +17,8 @@ package final class ServedInput: SignalledInput {
 
     private struct State {
         var membership = Membership()
-        /// The object that enters the loop's queue of ready inputs on behalf of the input; nil before the input joins its first
-        /// mode, and after the input has left the loop.
+        /// The object that represents this input in the loop's queue of ready inputs; nil before the input joins its first mode,
+        /// and after the input has left the loop.
         var signal: ReadyNode?
         var server: (any InputServer)?
     }
@@ -29,7 +29,7 @@ package final class ServedInput: SignalledInput {
     ///   - descriptor: The descriptor that the loop watches for reading. The caller owns it, and keeps it open while the input is
     ///     in the loop.
     ///   - isSet: True if the descriptor is an epoll set.
-    ///   - origin: The source location that diagnostics name, in the program's code.
+    ///   - origin: The source location, in the program's code, that diagnostics name.
     ///   - loop: The loop of the calling thread.
     package init(_ descriptor: CInt, isSet: Bool = false, _ origin: SourceLocation, in loop: RunLoop) {
         self.loop = loop.core("RunLoop.add(input)", "perform a block on the loop and add it there")

@@ -2,9 +2,9 @@ internal import CThreads
 
 /// A value behind a lock that also works in a forked child, where the lock is free and the value is consistent.
 ///
-/// An ordinary lock that another thread of the parent held at the fork would never be unlocked in the child, because the child has
-/// only one thread. So every fork takes the locks of these values first. All values share a few locks, which lie on separate cache
-/// lines.
+/// If another thread of the parent holds an ordinary lock at the fork, that lock is never unlocked in the child, because the child
+/// has only one thread. So every fork first takes the locks of these values. All values share a few locks, which lie on separate
+/// cache lines.
 ///
 /// This is for the few values that a child may use. A value that is locked often, or for a long time, uses ``Guarded`` instead.
 ///

@@ -27,7 +27,7 @@ final class Connecting {
 
     /// Adds the connection and its attempts to a group, and starts the look-up if this is the first group.
     ///
-    /// - Throws: `SystemError` if the process may open no more descriptors.
+    /// - Throws: `SystemError` if the process cannot open more descriptors.
     func join(_ group: StreamGroup, _ connection: Connection) throws(SystemError) {
         let isNew = lookUp == nil
         let lookUp: LookUp

@@ -14,15 +14,15 @@ struct ConnectionDeadlines {
 
     /// The moment from which ``Connection/Options/idleTimeout`` is counted.
     ///
-    /// This is the last time that a byte was sent or received. Before the first byte, it is the time that the connection was made.
-    /// If the connection was created from an accepted or connected socket and has no filter, it is instead the time that the
-    /// connection was first added to a loop.
+    /// This is the moment at which a byte was last sent or received. Before the first byte, it is the moment at which the
+    /// connection was made. But if the connection was created from an accepted or connected socket and has no filter, it is then
+    /// the moment at which the connection was first added to a loop.
     private var lastActivity: Moment
 
     /// The moment from which ``Connection/Options/writeTimeout`` is counted; nil while this time-out is not running.
     ///
-    /// While unsent bytes wait, this is the last time that the kernel accepted bytes. If the kernel has accepted none of the
-    /// waiting bytes, this is the time that it first refused them.
+    /// While unsent bytes wait, this is the moment at which the kernel last accepted bytes. If the kernel has accepted none of the
+    /// waiting bytes, this is the moment at which the kernel first refused them.
     private var lastProgress: Moment?
 
     /// The moment at which the connection began to wait for the peer to close its side.

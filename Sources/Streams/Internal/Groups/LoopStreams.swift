@@ -54,7 +54,7 @@ final class LoopStreams {
 
     /// Returns the group of a mode; creates the group if the mode has none.
     ///
-    /// - Throws: `SystemError` if the process may open no more descriptors.
+    /// - Throws: `SystemError` if the process cannot open more descriptors.
     func group(for mode: RunLoop.Mode, _ origin: SourceLocation) throws(SystemError) -> StreamGroup {
         if let known = groups[mode] { return known }
         let group = try StreamGroup(self, mode, origin)
