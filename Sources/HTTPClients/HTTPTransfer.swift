@@ -51,7 +51,7 @@ public final class HTTPTransfer {
         /// True while libcurl holds back received bytes, because `inbox` has reached its limit.
         var isHeld = false
         var upload: Upload?
-        /// The error because of which a callback has stopped the transfer; nil if no callback has stopped it.
+        /// The error that made a callback stop the transfer; nil if no callback has stopped it.
         var failure: HTTPClientError?
         var idle = IdleWatch()
         var handlers = Handlers()
@@ -130,8 +130,8 @@ public final class HTTPTransfer {
     /// True if the delivery of the body and of the end is paused; false at first.
     ///
     /// The transfer continues to receive until 128 KiB are stored. Then it leaves the rest in the connection, so that the server
-    /// has to wait. The time of the pause counts for ``HTTPRequest/timeout``, but not as idle time. A paused transfer keeps its
-    /// mode alive.
+    /// has to wait. The time of the pause counts towards ``HTTPRequest/timeout``, but it does not count as idle time. A paused
+    /// transfer keeps its mode alive.
     public var isPaused: Bool {
         get { contents.state.isPaused }
         set {

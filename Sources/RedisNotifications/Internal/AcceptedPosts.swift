@@ -70,7 +70,7 @@ struct AcceptedPosts: Hashable, Sendable {
     /// The earliest time at which ``settle(now:)`` settles the oldest group of posts; nil if there is no group.
     var due: ContinuousClock.Instant? { groups.first.map { $0.ended + limits.time } }
 
-    /// Settles the posts that have been kept long enough; the center need not keep these posts any longer.
+    /// Settles the posts that have been kept long enough, so that the center need not keep them any longer.
     ///
     /// - Returns: True if a post was settled.
     mutating func settle(now: ContinuousClock.Instant) -> Bool {

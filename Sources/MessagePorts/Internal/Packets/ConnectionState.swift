@@ -28,7 +28,7 @@ struct ConnectionState: Sendable {
 
     /// The next step for the code that has received a frame.
     ///
-    /// The code takes this step at a time when it holds no lock.
+    /// The code holds no lock when it takes this step.
     enum Action: Hashable, Sendable {
         /// The caller records the other end's limits, which are in ``Frame/limits``. A server then answers with its own limits.
         case greet

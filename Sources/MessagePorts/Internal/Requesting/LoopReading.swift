@@ -123,7 +123,7 @@ final class LoopReading: Sendable {
     /// Makes the set report when a socket has room, because a sender has found no room.
     ///
     /// If the port has not admitted this process yet, this function only sets a flag, and ``admitted(_:)`` changes the set later.
-    /// Before the admission, the socket has room, so the set would report that in every pass of the loop.
+    /// Before the admission, the socket has room, so the set would report room in every pass of the loop.
     ///
     /// The set is changed under the lock, although changing it is a system call. So when several threads change the state, the
     /// kernel gets their changes in the same order.
