@@ -55,12 +55,16 @@ extension DistributedNotificationCenter {
     ///
     /// > Thread safety: a value.
     public enum SuspensionBehavior: Hashable, Sendable {
-        /// The notifications are dropped. When the center is resumed, the observer gets a gap for them.
+        /// The notifications are dropped.
+        ///
+        /// When the center is resumed, a ``DistributedNotificationGap`` reports the dropped notifications to the observer.
         case drop
         /// Only the newest notification of each poster, name and sender is kept.
         case coalesce
-        /// The notifications are kept, up to ``DistributedNotificationCenter/Options/held``; beyond that number, the oldest ones
-        /// are dropped, and the observer gets a gap for them.
+        /// The notifications are kept, up to ``DistributedNotificationCenter/Options/held``.
+        ///
+        /// Beyond that number, the oldest kept notifications are dropped. A ``DistributedNotificationGap`` reports the dropped
+        /// notifications to the observer.
         case hold
         /// The notifications are delivered as if the center were not suspended.
         case deliverImmediately

@@ -35,7 +35,7 @@ public final class HTTPTransfer {
         var place = -1
         /// True while the transfer is in the set's `queue`, which holds the transfers that have something to deliver.
         var isQueued = false
-        /// True while the transfer is in the set's `turns`, and waits until libcurl may begin or continue it.
+        /// True while the transfer waits in the set's `turns` for its turn to begin or to continue.
         var awaitsTurn = false
 
         var state = TransferState()
@@ -51,13 +51,13 @@ public final class HTTPTransfer {
         /// True while libcurl holds back received bytes, because `inbox` has reached its limit.
         var isHeld = false
         var upload: Upload?
-        /// The error because of which a callback has stopped the transfer; nil if no callback has stopped it.
+        /// The error that made a callback stop the transfer; nil if no callback has stopped it.
         var failure: HTTPClientError?
         var idle = IdleWatch()
         var handlers = Handlers()
         /// True if a task reads the answer; no handlers are set in that case.
         var isReadByTask = false
-        /// The object that resumes the task that waits for this transfer; nil while no task waits.
+        /// The one-shot on which a task waits for this transfer; nil while no task waits.
         var wait: OneShot<WakeUp>?
 
         init(_ transferSet: TransferSet) {
@@ -130,8 +130,8 @@ public final class HTTPTransfer {
     /// True if the delivery of the body and of the end is paused; false at first.
     ///
     /// The transfer continues to receive until 128 KiB are stored. Then it leaves the rest in the connection, so that the server
-    /// has to wait. The time of the pause counts for ``HTTPRequest/timeout``, but not as idle time. A paused transfer keeps its
-    /// mode alive.
+    /// has to wait. The time of the pause counts towards ``HTTPRequest/timeout``, but it does not count as idle time. A paused
+    /// transfer keeps its mode alive.
     public var isPaused: Bool {
         get { contents.state.isPaused }
         set {
@@ -152,12 +152,12 @@ public final class HTTPTransfer {
         contents.transferSet?.cancel(self)
     }
 
-    /// True until the handler of the end is called or the transfer is cancelled.
+    /// True until the handler of ``onEnd(_:)`` is called or the transfer is cancelled.
     public var isActive: Bool { contents.transferSet != nil && !contents.state.isOver }
 
     /// Ends the program unless the calling thread is the thread of the client's loop.
     ///
-    /// After the set has removed this transfer, there is no check.
+    /// Once the client's set of transfers has removed this transfer, the thread is not checked.
     func requireOwnThread(_ member: StaticString) {
         if contents.transferSet == nil { return }
         loop.requireOwnThread(member, "perform a block on the loop of the client and call it there")

@@ -7,9 +7,9 @@ package struct BodyQueue {
     private var given = 0
     /// The number of bytes in the queue.
     package private(set) var count = 0
-    /// True after ``count`` has fallen from above the high-water mark to half of the mark, until ``takeDrained()`` is called.
+    /// True if, since the last call of ``takeDrained()``, ``count`` has fallen from above the high-water mark to half of the mark.
     package private(set) var hasDrained = false
-    /// True from the write that makes ``count`` exceed the high-water mark until ``count`` has fallen to half of the mark.
+    /// True if ``count`` has exceeded the high-water mark, and has not fallen to half of the mark since then.
     package private(set) var isAboveMark = false
     private let highWaterMark: Int
 

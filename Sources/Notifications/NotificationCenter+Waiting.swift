@@ -5,8 +5,8 @@ extension NotificationCenter {
     ///
     /// The wait for a delivery ends when the handler has returned, when the notification has been dropped for lack of room or
     /// merged with another notification, or when the observation has been removed before the delivery. The calling thread's own
-    /// loop does not run during the wait. If the post calls an observer on that loop immediately, no wait for it is needed. Even if
-    /// this method throws, the notification has been posted.
+    /// loop does not run during the wait. If the post itself calls an observer on that loop, no wait for this observer follows.
+    /// Even if this method throws, the notification has been posted.
     ///
     /// - Parameters:
     ///   - notification: The notification.

@@ -13,9 +13,9 @@ extension NotificationQueue {
         ///
         /// - Parameter rawValue: The bits of the options in the mask.
         public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// The option to compare the names of notifications.
+        /// The name: two notifications match only if they have the same name.
         public static let onName = NotificationCoalescing(rawValue: 1)
-        /// The option to compare the senders of notifications.
+        /// The sender: two notifications match only if they have the same sender.
         ///
         /// Two notifications without a sender count as having the same sender.
         public static let onSender = NotificationCoalescing(rawValue: 2)

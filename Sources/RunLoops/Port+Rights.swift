@@ -37,7 +37,7 @@ extension Port {
     ///
     /// When the last right is destroyed, the port queues a notice behind all messages that the rights have sent. Like a message,
     /// the notice is served in the modes that the port is in, and then the handler is called. If new rights exist when the notice
-    /// is served, the notice is stale, and the handler is not called; when the new rights are destroyed, too, there is a new
+    /// is served, the notice is stale, and the handler is not called. Once the new rights are destroyed, the port queues a new
     /// notice. So the handler is called once for each period without rights, unless the period ends before the notice is served.
     /// If you set the handler during such a period, and no handler was called for this period yet, the handler is called soon.
     /// Before the first right is made, there is no notice.

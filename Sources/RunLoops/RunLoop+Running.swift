@@ -125,12 +125,12 @@ extension RunLoop {
     /// Ends the innermost run at the end of its pass, with ``RunResult/stopped``.
     ///
     /// A stop that is called while the loop runs ends only the run that is innermost at that moment:
-    /// - If that run ends for another reason, the stop is discarded. It ends neither the next run nor the outer run.
+    /// - If that run ends for a reason other than the stop, the stop is discarded. It ends neither the next run nor the outer run.
     /// - If a handler calls `stop` and then runs the loop, the inner run continues, and the outer run ends after it.
     /// - A run ends when its exit observers have returned. A later stop from another thread ends the outer run, or the next run.
     ///
     /// If `stop` is called while the loop is not running, the loop stores the stop. The next run then ends before its first pass,
-    /// whichever member begins that run. Several stops count as one if the loop has not acted on the first stop yet.
+    /// no matter which method begins that run. Several stops count as one if the loop has not acted on the first stop yet.
     ///
     /// The thread of a ``RunLoopThread`` begins another run after a stop; ``RunLoopThread/stop()`` ends the thread.
     ///

@@ -1,6 +1,6 @@
 /// A right to send to a port; the port counts its send rights.
 ///
-/// All copies of a right are one right. It ends when the last copy is destroyed. A right does not keep its port alive: after the
+/// All copies of a right are one right, which ends when the last copy is destroyed. A right does not keep its port alive: after the
 /// port has ended, sending throws. The receiver can set a handler that is called when the last right has ended:
 /// ``Port/onNoSenders(_:)``. <doc:Ports> describes rights.
 ///
@@ -62,7 +62,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Sends messages in order, several at a time if there is room.
     ///
-    /// That is cheaper than to send the messages one by one.
+    /// That is cheaper than sending the messages one by one.
     ///
     /// This is the same as the blocking `send(contentsOf:before:)` of ``Port``.
     ///
@@ -113,7 +113,7 @@ extension SendRight where Message == Void {
 }
 
 extension SendRight: Hashable {
-    /// Returns true if both are rights to the same port.
+    /// Compares the ports of two rights.
     ///
     /// - Parameters:
     ///   - left: A right.

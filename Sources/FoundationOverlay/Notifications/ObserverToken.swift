@@ -11,6 +11,6 @@ final class ObserverToken: NSObject, @unchecked Sendable {
 
     init(_ observation: UnownedObservation) { self.observation = observation }
 
-    /// Ends the observation, so that no call of its handler starts after this has returned.
+    /// Ends the observation: after this method has returned, no call of the handler starts.
     func remove() { observation.remove() }
 }

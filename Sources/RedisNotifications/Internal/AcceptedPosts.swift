@@ -3,7 +3,7 @@ internal import DequeModule
 /// The posts that the server has accepted and that the center still has to keep.
 ///
 /// A pure value. The posts are kept in groups. To keep the number of groups small, the posts that are accepted within a tenth of a
-/// second form one group, unless the group would get too large. All posts of a group are kept as long as its last post.
+/// second form one group, unless the group would get too large. All posts of a group are kept for as long as the group's last post.
 struct AcceptedPosts: Hashable, Sendable {
     /// The time for which posts are kept, and the limits on their number and their total size in bytes.
     struct Limits: Hashable, Sendable {
@@ -54,8 +54,8 @@ struct AcceptedPosts: Hashable, Sendable {
 
     /// Returns true if more posts can join a group.
     ///
-    /// When the kept posts exceed a limit, the whole oldest group is settled early. Groups stay small, so that this settles only
-    /// few posts.
+    /// When the kept posts exceed a limit, the whole oldest group is settled early. Because groups stay small, only a few posts
+    /// are then settled early.
     private func isSmall(_ group: Group) -> Bool {
         group.posts < limits.posts / 16 && group.bytes < limits.bytes / 16
     }
@@ -67,10 +67,10 @@ struct AcceptedPosts: Hashable, Sendable {
         settled = first.number
     }
 
-    /// The time at which the oldest group of posts is settled; nil if there is no group.
+    /// The earliest time at which ``settle(now:)`` settles the oldest group of posts; nil if there is no group.
     var due: ContinuousClock.Instant? { groups.first.map { $0.ended + limits.time } }
 
-    /// Settles the posts that have been kept long enough; the center need not keep these posts any longer.
+    /// Settles the posts that have been kept long enough, so that the center need not keep them any longer.
     ///
     /// - Returns: True if a post was settled.
     mutating func settle(now: ContinuousClock.Instant) -> Bool {

@@ -1,7 +1,9 @@
 internal import DequeModule
 internal import DistributedNotifications
 
-/// A scan of the stream, from a position to the end, for subscriptions that do not get new entries yet.
+/// A scan of the stream, from a position to the end.
+///
+/// The scan is for subscriptions that have not caught up with the stream, and so do not get new entries yet.
 ///
 /// A pure value. It converts the replies of the server into the items for the center.
 struct StreamScan: Sendable {
@@ -21,11 +23,11 @@ struct StreamScan: Sendable {
         case after(EntryID)
         /// The first entry of the stream.
         ///
-        /// The subscriptions' position, which is the associated value, is from an earlier run of the server, so it may be invalid.
+        /// The associated value is the subscriptions' position. It is from an earlier run of the server, so it may be invalid.
         case again(EntryID)
         /// The first entry of the stream.
         ///
-        /// The subscriptions' positions are from another generation of the data.
+        /// The subscriptions have positions, but these belong to another generation of the server's data.
         case otherGeneration
     }
 
@@ -35,9 +37,9 @@ struct StreamScan: Sendable {
         var living: [(poster: PosterID, number: UInt64)] = []
         /// The ended posters that the server remembers, each with the ID of the entry that records its end.
         var ended: [(end: PosterEnd, id: EntryID)] = []
-        /// The ID of the entry that recorded the newest forgotten end; nil if the server has forgotten no end.
+        /// The ID of the entry about the newest forgotten end of a poster; nil if the server has forgotten no end.
         ///
-        /// A forgotten end is the end of a poster that the server no longer remembers.
+        /// An end is forgotten if the server no longer remembers the ended poster.
         var forgotten: EntryID?
     }
 
@@ -56,15 +58,16 @@ struct StreamScan: Sendable {
     let newest: Int?
     /// For each subscription, the newest posts that the scan has found so far; empty if `newest` is nil.
     private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
-    /// True if entries are missing, or can be missing, from the part of the stream that the subscriptions have not read.
+    /// True if the stream has lost entries that the subscriptions have not read, or may have lost such entries.
     private(set) var isTrimmed: Bool
     /// The posters of the entries that the scan has read since it last found a gap in the stream.
     ///
     /// The set is empty unless ``isTrimmed`` is true.
     private var seen: Set<PosterID> = []
-    /// The numbers of the subscriptions that had begun before this scan, with their values from ``ReadingMemory/begun``.
+    /// The content of ``ReadingMemory/begun`` at the start of the scan, at least for the subscriptions of the scan.
     ///
-    /// For these subscriptions, a post that is missing from the stream counts as lost.
+    /// The keys are the numbers of the subscriptions that had begun before the scan. For these subscriptions, a post that is
+    /// missing from the stream counts as lost.
     private let begun: [UInt64: UInt64]
     private let ended: EndedPosters
 
@@ -155,10 +158,10 @@ struct StreamScan: Sendable {
         }
     }
 
-    /// Adds a ``Baseline`` for each subscription if an entry is its poster's first entry after a gap in the stream.
+    /// Adds baselines if an entry is the first entry of a poster after a gap in the stream.
     ///
-    /// The baseline contains the number of the poster's last post before the entry, because earlier posts can be missing. The
-    /// baseline is added only for subscriptions that had begun before this scan.
+    /// A ``Baseline`` is added for each subscription that had begun before this scan. The baseline contains the number of the
+    /// poster's last post before the entry, because posts up to that number can be missing.
     private mutating func mark(
         _ poster: PosterID, _ number: UInt64, _ position: EntryID, _ wanting: [Subscription],
         _ items: inout [EngineBatch.Item]

@@ -105,8 +105,8 @@ final class ObserverLane: Sendable {
 
     /// Registers a caller that waits until the subscription is confirmed.
     ///
-    /// - Returns: A one-shot. It is decided with true when the subscription is confirmed, or with false if the lane is removed
-    ///   first. Nil if the subscription is already confirmed, or the lane is already removed.
+    /// - Returns: A one-shot, or nil if the subscription is already confirmed or the lane is already removed. The value of the
+    ///   one-shot becomes true when the subscription is confirmed, or false if the lane is removed first.
     func awaitConfirmation() -> OneShot<Bool>? {
         state.withLock { state in
             if state.isConfirmed || state.isRemoved { return nil }
@@ -137,7 +137,7 @@ final class ObserverLane: Sendable {
 
     /// Removes and returns the next event; nil if there is none.
     ///
-    /// If the result is nil, no block is scheduled any longer. The next change that makes an event available schedules one.
+    /// If the result is nil, the calling block ends. The next change that makes an event available then schedules a new block.
     private func take() -> DistributedNotificationEvent? {
         state.withLock { state in
             guard !state.isRemoved, let event = state.queue.next() else {

@@ -78,9 +78,7 @@ struct Hub: Hashable, Sendable {
     var tombstoneTopics = 0
     /// The highest ``Tombstone/position`` of all forgotten tombstones; nil if none was forgotten.
     private var forgotten: UInt64?
-    /// The highest ``Tombstone/position`` of certain forgotten tombstones; nil if there is none.
-    ///
-    /// These are the tombstones of posters whose last posts may never have reached the hub.
+    /// The same as ``forgotten``, but only for posters whose last posts may never have reached the hub.
     private var forgottenTail: UInt64?
     /// A cache of the connections that get the posts of a topic; it is cleared when a subscription is added or removed.
     var routes = Routes()
@@ -110,7 +108,7 @@ struct Hub: Hashable, Sendable {
     /// Removes and returns the connections whose queues hold more events than the limit.
     ///
     /// Such a connection has read nothing for too long, and its queue has no room even for events that are not posts. The owner
-    /// closes these connections. When their centers connect again, they ask for the posts that they have missed.
+    /// closes these connections. When a center connects again, the center asks for the posts that it has missed.
     mutating func takeOverrun() -> [ConnectionID] {
         defer { overrun = [] }
         return overrun

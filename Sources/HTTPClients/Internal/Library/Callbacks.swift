@@ -4,7 +4,7 @@ internal import RunLoops
 // libcurl calls these closures while one of its functions runs. They only copy and record: they run no transfer, and call no user
 // code.
 
-/// The callbacks through which a handle of libcurl passes on received bytes and asks for bytes to send.
+/// The callbacks with which libcurl delivers the received bytes of a transfer, and asks for the bytes to send.
 func transferCallbacks() -> runloops_callbacks {
     unsafe runloops_callbacks(
         header: { bytes, count, context in

@@ -5,7 +5,7 @@ internal import RunLoops
 /// If a thread waits for the port while the port's loop waits for that thread, neither wait ever ends.
 /// ``beginWait(in:_:before:isOver:)`` detects this.
 struct LocalPort: Sendable {
-    /// The claim that the port's loop has on the port.
+    /// The exclusive right to serve the port, which the port's loop holds.
     ///
     /// This value does not hold the port itself, because the port holds the user's filter. Removing the last reference to the port
     /// from ``known`` would destroy the filter, which must not happen while ``known`` is locked.
@@ -49,11 +49,11 @@ struct LocalPort: Sendable {
     ///
     /// - Parameters:
     ///   - operation: The public function that the program has called, for diagnostics.
-    ///   - origin: The source location at which the thread's end of the connection was made.
+    ///   - origin: The source location at which the sender's ``RemotePort`` was made.
     ///   - deadline: The time at which the thread gives up. If it has passed, no wait begins.
     ///   - isOver: Returns true if there is nothing left to wait for.
     /// - Returns: The wait, or nil if the deadline has passed. The caller must end the wait.
-    /// - Throws: ``MessagePortError/wouldDeadlock`` if the wait would close a circle of threads that wait for each other.
+    /// - Throws: ``MessagePortError/wouldDeadlock`` if the wait would make this thread and others wait for each other in a circle.
     func beginWait(
         in operation: StaticString, _ origin: SourceLocation, before deadline: ContinuousClock.Instant?,
         isOver: @escaping @Sendable () -> Bool = { false }

@@ -3,9 +3,9 @@
 /// The state decides whether a ``Frame`` is allowed to arrive at the end, and how the end handles the frame.
 ///
 /// First, the client sends a hello. It may send further packets without waiting for an answer. The server answers the hello with a
-/// welcome or a refusal. If the kernel can block descriptors, it rejects the client's packets with descriptors until the welcome.
-/// Messages go both ways, requests go to the server, and replies go to the client. A frame that is not allowed in the current state
-/// ends the connection.
+/// welcome or a refusal. Some kernels can block descriptors. Until the server has admitted the client, such a kernel rejects each
+/// client packet that carries descriptors. Messages go both ways, requests go to the server, and replies go to the client. A frame
+/// that is not allowed in the current state ends the connection.
 struct ConnectionState: Sendable {
     /// The two ends of a connection.
     enum Role: Sendable {
@@ -28,7 +28,7 @@ struct ConnectionState: Sendable {
 
     /// The next step for the code that has received a frame.
     ///
-    /// The code takes this step at a time when it holds no lock.
+    /// The code holds no lock when it takes this step.
     enum Action: Hashable, Sendable {
         /// The caller records the other end's limits, which are in ``Frame/limits``. A server then answers with its own limits.
         case greet
@@ -48,7 +48,7 @@ struct ConnectionState: Sendable {
     }
 
     let role: Role
-    /// The limits of what this end can receive.
+    /// The limits on the frames that this end can receive.
     let limits: Frame.Limits
     private var state = State.connecting
 

@@ -15,7 +15,7 @@ final class LoopReading: Sendable {
     let set: EpollSet
     let origin: SourceLocation
 
-    /// The claim of the loop that reads the connection.
+    /// The exclusive right of one loop to read the connection.
     ///
     /// Only the thread of that loop accesses `input`.
     let claim = SharedClaim()
@@ -97,7 +97,7 @@ final class LoopReading: Sendable {
     ///   - member: The public function that the program has called, for the message about a misuse.
     ///   - place: The property that holds the handler.
     ///   - handler: The handler.
-    ///   - hasEnded: True if the connection has ended, so that the port may have left the loop by itself.
+    ///   - hasEnded: True if the connection has ended. The port may then have left the loop already, so its absence is no misuse.
     func setHandler<Handler>(
         _ member: StaticString, _ place: ReferenceWritableKeyPath<RemotePortInput, Handler?>,
         _ handler: Handler,
@@ -123,10 +123,10 @@ final class LoopReading: Sendable {
     /// Makes the set report when a socket has room, because a sender has found no room.
     ///
     /// If the port has not admitted this process yet, this function only sets a flag, and ``admitted(_:)`` changes the set later.
-    /// Before the admission, the socket has room, so the set would report that in every pass of the loop.
+    /// Before the admission, the socket has room, so the set would report room in every pass of the loop.
     ///
-    /// The set is changed under the lock, although changing it is a system call: the last thread to change the state has to be the
-    /// last thread to call the kernel.
+    /// The set is changed under the lock, although changing it is a system call. So when several threads change the state, the
+    /// kernel gets their changes in the same order.
     func awaitRoom(in socket: borrowing PacketSocket, isAdmitted: Bool) {
         let descriptor = socket.descriptor
         room.withLock { room in
@@ -151,7 +151,7 @@ final class LoopReading: Sendable {
 
     /// Sets the alarm for the next attempt to send, because the kernel is out of resources.
     ///
-    /// When the alarm fires, the loop calls the handler that is notified of room.
+    /// When the alarm fires, the loop calls the same handler as when the socket has room again.
     func awaitResources() throws(SystemError) {
         try room.withLock { room throws(SystemError) in
             if unsafe alarm == nil {
@@ -179,7 +179,9 @@ final class LoopReading: Sendable {
     /// Records that the alarm has fired, so that the pause is over.
     func alarmFired() { room.withLock { _ in unsafe alarm?.hasFired() } }
 
-    /// Makes the next pause before an attempt to send as short as possible, because a packet was sent.
+    /// Resets the backoff of the attempts to send, because a packet was sent.
+    ///
+    /// The next pause is then as short as possible.
     func hasSent() { room.withLock { $0.backoff.reset() } }
 
     private func change(_ descriptor: CInt, _ interest: EpollSet.Interest) {

@@ -54,7 +54,7 @@ final class PortDeadlines {
 
     /// Removes and returns the next connection whose deadline for the first packet has passed.
     ///
-    /// The connection is returned even if its first packet has arrived.
+    /// This object does not learn of packets. So the caller checks if the connection's first packet has arrived in time.
     func takeLateGreeting(now: Moment) -> UInt64? { greetings.takeLate(now: now) }
 
     var nextGreetingDeadline: Moment? { greetings.nextDeadline }
@@ -110,6 +110,6 @@ final class PortDeadlines {
     /// The next pause is then as short as possible.
     func descriptorsWereReceived() { heldBack.hasSucceeded() }
 
-    /// Removes and returns the connections that are to be read again now.
+    /// Removes and returns the held-back connections whose next read is due.
     func takeDueHeldBack(now: Moment) -> [UInt64] { heldBack.takeDue(now: now) }
 }

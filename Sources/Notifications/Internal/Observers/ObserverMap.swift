@@ -29,7 +29,7 @@ final class ObserverMap<Key: ObserverKey>: @unchecked Sendable {
     }
 
     private let shards: UnsafeMutablePointer<Shard>
-    /// The index of the last shard, which is one less than a power of two.
+    /// The number of shards minus one; the number of shards is a power of two.
     private let lastShard: Int
     let nextSequence: @Sendable () -> UInt64
 

@@ -41,8 +41,8 @@ private final class ReleaseOnLoop: Sendable {
 
     /// Calls the body if ``run()`` was never called; this happens if the loop has ended or is ending.
     ///
-    /// On the loop's thread, the body runs immediately. On another thread, the loop keeps the body until its last step, and runs it
-    /// then on its own thread. If the loop has ended already, the body runs immediately on this thread.
+    /// If this thread is the loop's thread, or if the loop has ended already, the body runs immediately on this thread. Otherwise
+    /// the loop keeps the body, and runs it on the loop's thread at the end, after the loop has released its other objects.
     deinit {
         if hasRun.load(ordering: .acquiring) { return }
         if runLoop.isCurrent { body() } else { runLoop.keepToTheEnd(RunOnDestruction(body)) }

@@ -46,7 +46,7 @@ struct DescriptorGroup {
         var wanted: Interest = []
         /// The events for which the kernel's set watches the descriptor; empty if the set does not contain the descriptor.
         var known: Interest = []
-        /// The generation in the token that the kernel's set stores with the descriptor.
+        /// The slot's generation at the time when the kernel's set last stored the slot's token.
         var knownGeneration: UInt32 = 0
         var isChanged = false
         /// The state of the kernel's refusal to watch the descriptor for the events in `wanted`.
@@ -160,7 +160,9 @@ struct DescriptorGroup {
 
     // MARK: - The kernel's reports
 
-    /// True if a report's token is the token that the kernel's set now stores for the slot, according to the group's record.
+    /// True if the token of a report is the token that the kernel's set now stores for the same slot.
+    ///
+    /// The group does not ask the kernel: it has recorded the tokens that the set stores.
     ///
     /// A report with any other token is about a descriptor that was closed while a copy of it was open. Such a descriptor stays in
     /// the set, and the kernel has no call that removes it.

@@ -27,12 +27,12 @@ internal import Synchronization
 struct PortQueue: ~Copyable, Sendable {
     /// The mailbox that senders push onto.
     ///
-    /// The mailbox's atomic word contains the number of messages for which there is room. When the receiver hands out a message,
-    /// it does not change the word, so the number can be too low. A sender that finds too little room brings the number up to
-    /// date. So a sender need not read the receiver's counter for each message.
+    /// One atomic value of the mailbox contains its room: the number of messages that the port can still accept. A receiver that
+    /// hands out a message does not add to this number, so the number can be too low. A sender that finds too little room brings
+    /// the number up to date. So a sender need not read the receiver's counter for each message.
     let mailbox: Mailbox
 
-    /// The value that `handedOut` had when room was last added to the mailbox's word.
+    /// The value of `handedOut` at the last update of the mailbox's room.
     ///
     /// It is written under the lock of `waitingSenders`.
     private let roomReturned = Atomic<UInt64>(0)
@@ -111,9 +111,9 @@ struct PortQueue: ~Copyable, Sendable {
         return Int(min(max(count, 0), Int64(limit)))
     }
 
-    /// Adds to the mailbox's word the room that was freed since the last update.
+    /// Brings the mailbox's room up to date.
     ///
-    /// Each message that the receiver has handed out has freed room for one message.
+    /// Each message that the receiver has handed out since the last update adds room for one message.
     ///
     /// - Returns: False if no message was handed out since the last update.
     @inline(never)
@@ -175,9 +175,9 @@ struct PortQueue: ~Copyable, Sendable {
         serve(&line, &pump)
     }
 
-    /// Removes a sender from the wait queue, and serves the senders behind it.
+    /// Removes a sender from the wait queue, and serves the senders behind that sender.
     ///
-    /// Room that was too small for the removed sender's batch can be enough for the senders behind that sender.
+    /// If the port has too little room for the batch of the removed sender, the room can still be enough for the next sender.
     ///
     /// - Parameter leave: Removes the sender.
     /// - Returns: The result of `leave`.
@@ -252,13 +252,13 @@ struct PortQueue: ~Copyable, Sendable {
 extension PortQueue {
     /// The work to finish after the lock of the wait queue was released.
     struct Pump {
-        /// The signals that pushes onto the mailbox have returned, and that are still to be sent.
+        /// The signals that are still to be sent; `pushIfRoom` has returned them.
         ///
         /// There is more than one signal if the port has changed its receiver between two pushes.
         private(set) var signals = NodeList()
         /// The senders to notify.
         ///
-        /// A sender with messages is notified when its messages were queued. A handler is notified when there is room.
+        /// A thread or a task is notified after its messages were queued. A handler is notified when there is room.
         private(set) var served = WaitingSenders.List()
 
         mutating func add(_ signal: Node?) { if let signal { signals.append(signal) } }

@@ -26,7 +26,7 @@ extension Counters {
     var messages: Int { portMessages.value &+ blocks.value }
 }
 
-/// The duration of a loop's longest call of a handler, and the source location at which that handler was made.
+/// The duration of the longest call of a handler on a loop, and the source location of that handler.
 struct LongestHandler {
     let nanoseconds: Int64
     let origin: SourceLocation

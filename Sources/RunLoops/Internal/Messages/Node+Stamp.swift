@@ -1,8 +1,8 @@
 /// The stamp of a node: the time at which the message in the node was sent, for the flight recorder.
 ///
 /// The stamp is in the last four bytes of the node's second word, which have no other use. While nothing is recorded, no stamp is
-/// written: these bytes change only when the node's kind is stored, because that store covers the whole word. A node that was sent
-/// before a recording began can carry an old stamp; a snapshot ignores stamps from before its recording.
+/// written. These bytes then change only when the node's kind is stored, because storing the kind writes the whole second word. A
+/// node that was sent before a recording began can carry an old stamp. A snapshot ignores stamps from before its recording.
 extension Node {
     private static let stampOffset = 12
 
@@ -20,7 +20,7 @@ extension Node {
         unsafe address.storeBytes(of: stamp, toByteOffset: Node.stampOffset, as: UInt32.self)
     }
 
-    /// Gives the node the mark ``Mark/ordinary``, and removes its stamp.
+    /// Sets the node's mark to ``Mark/ordinary``, and removes the node's stamp.
     func clearSecondWord() {
         // Safe: only the kind, the mark and the stamp use the second word; 0 is the ordinary mark.
         unsafe address.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)

@@ -6,6 +6,8 @@
 final class DeferredWorkList {
     private let members: LoopMembers
 
+    /// The two lists of work.
+    ///
     /// The lists are stored without exclusivity checks because each pass reads them; see ``ExclusivityUnchecked``.
     private let lists = ExclusivityUnchecked(Lists())
 

@@ -21,9 +21,11 @@ extension LoopCore {
 
             /// The run ends after a pass that serves a source.
             static let returnsAfterSource = Options(rawValue: 1)
-            /// The run is one pass that does not wait, because another main loop of the thread waits instead.
+            /// The run is one pass that does not wait, because this loop is a guest.
+            ///
+            /// Another main loop of the same thread serves the guest, and waits for both loops.
             static let isGuest = Options(rawValue: 2)
-            /// The run leaves all idle work to a later run.
+            /// The run does no idle work; the work stays in its list for a later run.
             static let leavesIdleWork = Options(rawValue: 4)
         }
     }

@@ -1,4 +1,4 @@
-/// The number of nested runs of a loop, and the requests to these runs that have not yet taken effect.
+/// The number of nested runs of a loop, and the requests to the loop that have not yet taken effect.
 struct RunStack {
     /// The number of nested runs that have not returned.
     var depth = 0

@@ -11,7 +11,7 @@ package final class SharedClaim: Sendable {
     /// Takes the claim for a loop, unless another loop has it, and returns true if the loop has the claim now.
     package func take(for loop: RunLoop) -> Bool { claim.take(for: loop.handle) }
 
-    /// The loop of the calling thread, if that loop has the claim.
+    /// The calling thread's loop; nil if that loop does not hold the claim.
     package var loopHere: RunLoop? {
         guard let loop = RunLoop.existing, claim.isHeld(by: loop.handle) else { return nil }
         return loop
@@ -20,6 +20,8 @@ package final class SharedClaim: Sendable {
     /// Releases the claim, so that any loop can take it.
     package func release() { claim.release() }
 
-    /// The wait target of a thread whose request only the loop that has the claim can serve.
+    /// The loop that holds the claim, as a wait target.
+    ///
+    /// This is the target of a thread whose request only that loop can serve.
     package var waitTarget: WaitTarget { .loop(claim.holderID) }
 }

@@ -47,7 +47,7 @@ package enum DetachedThread {
 
     /// Calls `body`, and blocks all signals on the calling thread during the call.
     ///
-    /// A thread that `body` starts inherits this, and so blocks all signals, too.
+    /// A thread that `body` starts inherits the calling thread's signal mask, and so blocks all signals, too.
     private static func withSignalsBlocked(_ body: () -> CInt) -> CInt {
         var all = sigset_t()
         var before = sigset_t()

@@ -30,8 +30,7 @@ package enum Fork {
 
     /// Does the same as ``check(_:)``, without testing the process's flags first.
     ///
-    /// Call this if you already know that a flag is set. If the flag only means that a flight recorder records, this function does
-    /// nothing.
+    /// Call this if you already know that a flag is set. If only flags of the flight recorder are set, this function does nothing.
     @inline(__always)
     package static func look(_ member: StaticString) { if isChild { refuse(member) } }
 
