@@ -5,7 +5,7 @@ internal import Synchronization
 extension PortCore {
     /// Returns the number of messages to send in one batch, at least one.
     ///
-    /// If other senders wait for room, the result is 1. If the port has no limit, the result is `Int.max`. Otherwise the result is
+    /// If the port has no limit, the result is `Int.max`. If other senders wait for room, the result is 1. Otherwise the result is
     /// the number of messages for which there is room now.
     @usableFromInline
     func roomAtOnce() -> Int { queue.roomAtOnce() }
