@@ -89,7 +89,7 @@ extension DistributedNotificationCenter {
     public enum Milestone: Hashable, Sendable {
         /// The engine has accepted the post.
         case accepted
-        /// Every connected process that subscribes to the post has confirmed it, or was given a gap.
+        /// Every connected process that subscribes to the post has confirmed it, or a gap is reported to that process.
         ///
         /// A process confirms a post when the post is in the queues of its observers, before their handlers have run. Posters do
         /// not wait for a process that has confirmed nothing for a second. They also do not wait for observers that are still

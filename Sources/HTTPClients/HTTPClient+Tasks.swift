@@ -1,7 +1,9 @@
 public import RunLoops
 
 extension HTTPClient {
-    /// The header of an answer, with a body that a task reads while it is received.
+    /// The header and the body of an answer.
+    ///
+    /// A task can begin to read the body before the whole body was received.
     ///
     /// > Thread safety: the thread of the client's loop only.
     public struct Answer {

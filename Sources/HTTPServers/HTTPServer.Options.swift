@@ -32,8 +32,8 @@ extension HTTPServer {
         /// For the first request of a connection, the time begins when the connection is accepted. For a later request, it begins
         /// when ``idleTimeout`` has passed since the end of the previous request.
         ///
-        /// A client that sends a byte now and then does not get more time. The connection is closed when the time has passed, or
-        /// later by up to an eighth of the time.
+        /// A client does not get more time by sending a byte now and then. The server closes the connection when the time has
+        /// passed, or up to an eighth of the time later.
         public var headerTimeout: Duration = .seconds(10)
 
         /// The time in which the body of a request must be received; 60 seconds.
@@ -43,7 +43,7 @@ extension HTTPServer {
 
         /// The time after which a connection without traffic is closed, rounded up to seconds; 30 seconds.
         ///
-        /// The time in which a client waits until your code answers does not count.
+        /// While a client waits for the answer of your code, this time does not run.
         public var idleTimeout: Duration = .seconds(30)
 
         /// The certificate of the server, for HTTPS; nil for HTTP.

@@ -109,8 +109,8 @@ extension ProcessReport {
         public var kind: String
         /// The source location at which the input was made.
         ///
-        /// All listeners that were made at the same location are reported as one input, and likewise all connections. The location
-        /// is empty if one reported input stands for several that were made at different locations.
+        /// All listeners that were made at the same location are reported as one input. The same applies to connections. If a
+        /// reported input stands for several inputs from different locations, its location is empty.
         public var madeAt: String
         /// The names of the modes that the input is in.
         public var modes: [String]
@@ -128,7 +128,7 @@ extension ProcessReport {
         public var waitingSenders: Int?
         /// For a descriptor source, its descriptor.
         public var descriptor: Int32?
-        /// For an input of a kind that another module defines, the counts that this module reports.
+        /// The counts that another module reports, for an input of a kind that the other module defines.
         public var counts: [Count]?
     }
 

@@ -2,8 +2,9 @@ internal import RunLoops
 
 /// A place in which names of ports are kept: the user's own directory, or another directory.
 ///
-/// A port has its name until the port or its process ends, for any reason. Then the name is free immediately. If several processes
-/// take one name at the same moment, one of them gets it. Abstract names are in no directory, and are the same in all places.
+/// A port has its name until the port ends, or until its process ends for any reason. Then the name is free immediately. If several
+/// processes try to take one name at the same moment, one of them gets it. Abstract names are in no directory: they are the same in
+/// every place.
 ///
 /// > Thread safety: a value.
 public struct PortNames: Hashable, Sendable {
@@ -54,7 +55,7 @@ public struct PortNames: Hashable, Sendable {
 
     /// Returns the process that has a name.
     ///
-    /// The owner sees this as a client that connects and disconnects.
+    /// The method connects to the port and disconnects again, and the owner sees that as a client.
     ///
     /// - Parameter name: The name.
     /// - Returns: The credentials of the process when it took the name.

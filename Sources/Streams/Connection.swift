@@ -48,8 +48,8 @@ public final class Connection {
     /// took a fifth of the time that a request takes outside the kernel. They are not needed here, because no access to this memory
     /// is under way while a handler is called.
     ///
-    /// `ExclusivityUnchecked` is generic, and cannot hold this value. In builds without optimisation, generic code that Swift 6.3.1
-    /// has compiled moves only a part of the value into memory.
+    /// `ExclusivityUnchecked` cannot hold this value, because it is generic. If Swift 6.3.1 compiles generic code without
+    /// optimisation, that code moves only a part of the value into memory.
     ///
     /// `@safe`: the memory belongs to the connection from `init` to `deinit`, and only one thread accesses the connection and the
     /// memory.
@@ -139,9 +139,9 @@ public final class Connection {
 
     /// Creates a connection that connects to an endpoint once it is added to a loop.
     ///
-    /// When the connection is made, the handler of ``onConnect(_:)`` is called, and the bytes that were written before are
-    /// sent. If the connection cannot be made, the handler of ``onEnd(_:)`` is called with the reason why the last address
-    /// failed.
+    /// When the connection is made, the handler of ``onConnect(_:)`` is called, and the bytes that you wrote earlier are sent. If
+    /// the connection cannot be made, the handler of ``onEnd(_:)`` is called. Its reason is the failure of the last address that
+    /// was tried.
     ///
     /// ```swift
     /// let connection = Connection.connect(to: .tcp(host: "localhost", port: 6379))

@@ -40,9 +40,9 @@ package protocol Engine: AnyObject {
 
     /// Adds subscriptions.
     ///
-    /// For each subscription, the engine delivers the earlier posts that ``Subscription/start`` asks for, then one or more
-    /// baselines (``EngineBatch/Item/baseline(_:)``), the last of which has ``Baseline/isLast``. From then on it delivers every
-    /// matching post.
+    /// For each subscription, the engine first delivers the earlier posts that ``Subscription/start`` asks for. Then it delivers
+    /// one or more baselines (``EngineBatch/Item/baseline(_:)``). In the last baseline, ``Baseline/isLast`` is true. From then on,
+    /// the engine delivers every matching post.
     func subscribe(_ subscriptions: [Subscription])
 
     /// Removes subscriptions by their numbers.
@@ -50,9 +50,9 @@ package protocol Engine: AnyObject {
 
     /// Asks about posters that the center knows from an earlier connection.
     ///
-    /// If the engine knows one of these posters, it delivers ``EngineBatch/Item/present(_:)`` or
-    /// ``EngineBatch/Item/ended(_:only:)`` for the poster. If the engine does not know the poster yet, it delivers one of these
-    /// items when it learns of the poster. Once there is a subscription, the engine reports every poster in this way, even if the
+    /// For each of these posters that the engine knows, it delivers ``EngineBatch/Item/present(_:)`` or
+    /// ``EngineBatch/Item/ended(_:only:)``. For a poster that the engine does not know yet, it delivers one of these items later,
+    /// when it learns of the poster. Once there is a subscription, the engine reports every poster in this way, even if the
     /// center has not asked about the poster.
     func locate(_ posters: [PosterID])
 
@@ -102,9 +102,9 @@ package protocol EngineSink: AnyObject {
     ///
     /// - Parameters:
     ///   - state: The new state: connecting, connected, away or ended. The center itself detects `stalled`.
-    ///   - epoch: The identity of the store that the engine is connected with; nil unless connected. If the epoch differs from that
-    ///     of the last connection, the engine is connected with another store. This store can lack everything that the last store
-    ///     contained.
+    ///   - epoch: The identity of the store that the engine is connected to; nil unless connected. If the epoch differs from that
+    ///     of the last connection, the engine is connected to a different store. This store can lack everything that the
+    ///     previous store contained.
     ///   - sharesClock: True if all centers of the engine read the same clock, so that an observer can tell which posts are older
     ///     than its subscription.
     func state(_ state: ConnectionState, epoch: Epoch?, sharesClock: Bool)
@@ -114,7 +114,7 @@ package protocol EngineSink: AnyObject {
     /// - Parameters:
     ///   - accepted: The number of a post. The engine has this post and all earlier posts.
     ///   - settled: The number of a post. This post and all earlier posts are settled: each matching connection has confirmed the
-    ///     post, or was given a gap.
+    ///     post, or the engine no longer waits for that confirmation.
     ///   - exempt: The number of a post. This post and all earlier posts do not count towards the limits of the center. If the
     ///     engine itself limits the center's accepted posts, it passes `accepted` here; otherwise it passes `settled`.
     func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64)
@@ -129,7 +129,7 @@ package protocol EngineSink: AnyObject {
 }
 
 extension EngineSink {
-    /// Reports that the state of the connection has changed, for an engine whose centers share no clock.
+    /// Reports a change of the connection, for an engine whose centers do not read the same clock.
     package func state(_ state: ConnectionState, epoch: Epoch?) {
         self.state(state, epoch: epoch, sharesClock: false)
     }

@@ -64,6 +64,6 @@ package struct Post: Hashable, Sendable {
         self.payload = payload
     }
 
-    /// The number of bytes that the post counts for when limits in bytes are checked.
+    /// The number of bytes that the post uses up of a limit in bytes.
     package var cost: Int { payload.count + topic.name.utf8.count + (topic.sender?.utf8.count ?? 0) + 64 }
 }

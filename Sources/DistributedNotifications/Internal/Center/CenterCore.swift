@@ -27,7 +27,9 @@ final class CenterCore {
     private var sharesClock = false
     private var grace: Timer?
     private var stall: Timer?
-    /// The time of the engine's last acknowledgement, or of the first post that waits for one, whichever is later.
+    /// The time from which a stall is measured.
+    ///
+    /// This is the later of two times: that of the engine's last acknowledgement, and that of the first post that waits for one.
     private var lastProgress = ContinuousClock.now
     /// True if the engine owed an acknowledgement when ``watchForStall()`` was last called.
     private var wasOwed = false
@@ -86,7 +88,9 @@ final class CenterCore {
         return last
     }
 
-    /// Records the time when the engine begins to owe an acknowledgement, and starts the timer that detects a stall.
+    /// Starts the timer that detects a stall, if the engine owes an acknowledgement.
+    ///
+    /// If the engine owed none before, ``lastProgress`` is set to the current time.
     private func watchForStall() {
         let isOwed = state.isOwed
         if isOwed && !wasOwed { lastProgress = .now }
@@ -204,7 +208,7 @@ extension CenterCore: EngineSink {
         pump()
     }
 
-    /// Asks the engine whether the posters that the center knows have ended.
+    /// Asks the engine which of the center's known posters have ended.
     ///
     /// If the engine does not report a poster within the grace period, the center treats that poster as ended.
     private func locate() {

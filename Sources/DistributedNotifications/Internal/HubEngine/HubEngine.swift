@@ -2,10 +2,10 @@ internal import DequeModule
 internal import MessagePorts
 internal import RunLoops
 
-/// The engine of a center that reaches other centers through a hub between processes.
+/// The engine of a center that reaches the centers of other processes through a hub.
 ///
-/// The engine connects to the hub with a given name. If no such hub exists, and `serves` is true, the engine serves the hub on a
-/// thread of its own. If several processes try that, one of them gets the name, and the others connect to its hub.
+/// The engine connects to the hub with a given name. If there is no such hub, and ``serves`` is true, the engine serves the hub on
+/// a thread of its own. If several processes try that, one of them gets the name, and the others connect to that process's hub.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class HubEngine: Engine {

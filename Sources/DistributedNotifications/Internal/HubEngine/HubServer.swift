@@ -14,9 +14,9 @@ final class HubServer {
         var held: (id: UInt32, bytes: [UInt8])?
     }
 
-    /// The interval at which the hub looks for processes that confirm no posts.
+    /// The time between two checks for connections that are slow to confirm posts.
     ///
-    /// Posters wait for such a process for at most two of these intervals.
+    /// Posters wait for a slow connection for at most two of these intervals.
     private static let checkInterval = Duration.milliseconds(500)
 
     /// The maximum delay of the acknowledgement of a post.
@@ -24,7 +24,7 @@ final class HubServer {
     /// The hub delays the acknowledgement until other connections have confirmed the post, or this time has passed.
     private static let longestPatience = Duration.milliseconds(1)
 
-    /// The maximum number of posters that are neither connected nor known to have ended.
+    /// The maximum number of posters in ``away``.
     static let mostAway = 4_096
 
     private let port: MessagePort
@@ -38,7 +38,7 @@ final class HubServer {
     private(set) var violations = 0
     /// The clients whose connections are to be closed, because a message could not be sent to them.
     private var broken: [MessagePort.Peer] = []
-    /// The timer that looks for processes that confirm no posts; nil while no poster waits for a confirmation.
+    /// The timer of the checks for connections that are slow to confirm posts; nil while no poster waits for a confirmation.
     private var check: Timer?
     /// The timer that sends delayed acknowledgements after ``longestPatience``; nil while it is not needed.
     private var patience: Timer?
@@ -209,9 +209,9 @@ final class HubServer {
         loop.add(timer, forMode: .common)
     }
 
-    /// Starts the timer that looks for processes that confirm no posts, unless the timer runs already.
+    /// Starts the timer of the checks for connections that are slow to confirm posts, unless the timer runs already.
     ///
-    /// Posters wait for such a process, and the timer ends that wait. For example, a stopped process confirms no posts.
+    /// For example, a stopped process confirms no posts. Posters wait for its confirmations until a check ends the wait.
     private func awaitConfirmations() {
         if check != nil { return }
         let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in

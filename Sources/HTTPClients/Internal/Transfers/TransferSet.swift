@@ -5,8 +5,8 @@ internal import RunLoops
 
 /// The transfers of one client: libcurl's multi handle, and the source that serves it.
 ///
-/// libcurl's callbacks only record and copy: they must not run transfers, and do not call user code. They queue each transfer that
-/// has something to deliver. The handlers of these transfers are called when libcurl has returned.
+/// A callback of libcurl must not run transfers, and does not call user code. It only records events, copies data, and queues each
+/// transfer that has something to deliver. The handlers of the queued transfers are called when libcurl has returned.
 ///
 /// Until the source is invalidated, the loop holds the source, and the source holds this object.
 ///
@@ -112,8 +112,8 @@ final class TransferSet {
 
     /// Sets the deadline at which the loop calls `serve()` even if no descriptor is ready.
     ///
-    /// If a transfer is queued or waits for its turn, the loop calls `serve()` immediately. Otherwise, the deadline is that of
-    /// libcurl or that of the idle check, whichever is earlier.
+    /// If a transfer is queued or waits for its turn, the loop calls `serve()` immediately. Otherwise, it calls `serve()` at
+    /// ``Contents/libraryDeadline`` or ``Contents/idleDeadline``, whichever is earlier.
     func updateDeadline() {
         if contents.isServing { return }
         if !contents.queue.isEmpty || !contents.turns.isEmpty {
@@ -136,7 +136,7 @@ final class TransferSet {
         contents.active.append(transfer)
     }
 
-    /// Removes a transfer that has no more handlers to call, and releases its handlers.
+    /// Removes a transfer whose handlers will not be called again, and releases these handlers.
     func remove(_ transfer: HTTPTransfer) {
         guard transfer.contents.transferSet === self else { return }
         transfer.contents.transferSet = nil

@@ -16,7 +16,7 @@ extension PacketPool {
         case exceedsAllowance
         /// A packet with more descriptors than this process can open.
         case outOfDescriptors
-        /// The kernel has refused for another reason, and nothing was received.
+        /// The kernel has refused with an error that no other case covers. Nothing was received.
         case failed(SystemError)
     }
 
@@ -26,10 +26,10 @@ extension PacketPool {
     ///
     /// - Parameters:
     ///   - socket: The socket. Only one thread at a time receives from it.
-    ///   - allowance: The number of descriptors that the packet may carry at present. If it carries more, it stays in the kernel.
-    ///   - limit: The number of descriptors that a packet may ever carry. If it carries more, it breaks the rules.
-    ///   - waits: True if the call blocks until there is a packet: ``PacketSocket/receive(into:_:waits:)``.
-    /// - Returns: The result. Unless it is a well-formed packet, the memory for the packet is back in the pool.
+    ///   - allowance: The number of descriptors that the packet may carry at present. A packet with more stays in the kernel.
+    ///   - limit: The number of descriptors that a packet may ever carry. A packet with more breaks the rules.
+    ///   - waits: True to block until there is a packet; see ``PacketSocket/receive(into:_:waits:)``.
+    /// - Returns: The result. If it is not a well-formed packet, the memory for the packet is back in the pool.
     func receive(
         from socket: borrowing PacketSocket, _ allowance: DescriptorQuota.Allowance, limit: Int,
         waits: Bool = false

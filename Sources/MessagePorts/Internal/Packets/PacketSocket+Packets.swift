@@ -16,7 +16,7 @@ extension PacketSocket {
         /// The kernel has no memory for the packet, or the user has too many descriptors in flight. Nothing was sent. A later
         /// attempt may succeed, but the kernel does not report when.
         case outOfKernelResources
-        /// The kernel has refused for another reason, and nothing was sent.
+        /// The kernel has refused with an error that no other case covers. Nothing was sent.
         case failed(SystemError)
     }
 
@@ -67,7 +67,7 @@ extension PacketSocket {
         /// A packet carries more descriptors than this process could open. The associated value holds the descriptors that were
         /// opened. The packet stays in the kernel's queue, unless the allowance was ``DescriptorQuota/Allowance/any``.
         case lacksDescriptors(OwnedDescriptors)
-        /// The kernel has refused for another reason, and nothing was received.
+        /// The kernel has refused with an error that no other case covers. Nothing was received.
         case failed(SystemError)
     }
 

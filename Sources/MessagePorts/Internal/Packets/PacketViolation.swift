@@ -24,7 +24,7 @@ enum PacketViolation: Hashable, Sendable {
 }
 
 extension PacketViolation: CustomStringConvertible {
-    /// The packet, or its fault, in words for a log.
+    /// The description of the packet or of its fault, for a log.
     var description: String {
         switch self {
         case .malformed(let fault): "a malformed packet: \(fault)"

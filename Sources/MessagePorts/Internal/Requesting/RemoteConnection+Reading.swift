@@ -149,9 +149,9 @@ extension RemoteConnection {
     /// A reader is needed while a request waits for its reply, or a handler waits for the end of the connection.
     func ensureReader() { state.withLock { nextReader(&$0) }?.open() }
 
-    /// Chooses the next reader, a waiting thread or the service, if the connection has no reader.
+    /// Chooses a waiting thread or the service as the next reader, if the connection has none but needs one.
     ///
-    /// - Returns: The gate of the chosen thread, which the caller opens, or nil if no thread was chosen.
+    /// - Returns: The gate of the chosen thread, which the caller must open; nil if no thread was chosen.
     private func nextReader(_ state: inout State) -> ThreadGate? {
         if state.ended != nil { return nil }
         let gate = state.requests.firstGate
@@ -166,10 +166,10 @@ extension RemoteConnection {
         }
     }
 
-    /// Makes the kernel notify the service once, when packets arrive or the connection ends.
+    /// Makes the kernel notify the service once: when packets arrive, or when the connection ends.
     ///
-    /// The caller holds the lock during the system call. If two threads ask for different events, the last thread to
-    /// change the state has to be the last thread to call the kernel. Otherwise the service would not be notified of a reply.
+    /// The caller holds the lock during the system call. Two threads can ask for different events. The thread that changes the
+    /// state last must then also be the last to call the kernel. Otherwise the kernel would not notify the service of a reply.
     private func notifyService(_ interest: ReaderRole.ServiceInterest, _ watch: Watch) {
         let events: EpollSet.Interest = interest.contains(.replies) ? [.reading, .once] : [.hangUp, .once]
         do { try watch.service.set.change(socket.descriptor, events, token: watch.token) } catch {

@@ -3,8 +3,8 @@ internal import RunLoops
 
 /// A ``RemotePort`` in one loop, with its handlers.
 ///
-/// The loop watches the descriptor of the connection's ``EpollSet``. When the set is ready, the loop adds this input to the queue
-/// of its ports. Each pass serves ports and remote ports in the same step; see ``ServedInput``.
+/// The loop watches the descriptor of the connection's ``EpollSet``. When the set is ready, the loop adds this input to its queue
+/// of ports. Each pass serves ports and remote ports in the same step; see ``ServedInput``.
 ///
 /// > Thread safety: the loop's own thread only.
 final class RemotePortInput: InputServer {

@@ -1,8 +1,8 @@
 /// The counts of a port's connections, for each process and for each user.
 ///
-/// With these counts, the port limits the connections of each process, and of each user except its own user. So no single process
-/// and no single other user can take all connections. The processes that the kernel cannot identify to this process share a single
-/// count.
+/// With these counts, the port limits the connections of each process, and of each user except its own user. So a single process
+/// cannot take all connections, and a single other user cannot either. If the kernel cannot identify processes, it reports 0 as
+/// the ID of each. Such processes with the same user ID share a single count.
 struct ConnectionQuota: Sendable {
     private struct Process: Hashable {
         let user: UInt32

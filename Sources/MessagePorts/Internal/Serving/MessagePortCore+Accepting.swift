@@ -99,7 +99,7 @@ extension MessagePortCore {
         }
     }
 
-    /// Starts the time within which a connection must send its first packet.
+    /// Sets the deadline for the first packet of a connection.
     func expectGreeting(of connection: UInt64, now: Moment) {
         let deadline = now.advanced(by: limits.greeting.nanosecondsRoundedUp)
         unsafe deadlines.expectGreeting(of: connection, before: deadline)
@@ -113,9 +113,9 @@ extension MessagePortCore {
         unsafe deadlines.stopListening(pausing: pausing)
     }
 
-    /// Accepts connections again, if the port had stopped.
+    /// Accepts connections again, if the port has stopped accepting them.
     ///
-    /// The port stops if it has no place for another connection, or if there is no descriptor or memory for a connection.
+    /// The port stops accepting if it has no place for another connection, or if there is no descriptor or memory for one.
     func listenAgain() {
         let deadlines = unsafe self.deadlines
         guard !deadlines.isListening, let listener else { return }

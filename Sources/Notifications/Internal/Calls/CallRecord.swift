@@ -2,7 +2,9 @@ internal import CThreads
 internal import RunLoops
 internal import Synchronization
 
-/// The observations whose handlers one thread is calling, published for the threads that remove observations.
+/// A record of the observations whose handlers one thread is calling.
+///
+/// Through these records, a thread that removes an observation can see the calls of other threads.
 ///
 /// A call of a handler costs two plain stores, and no atomic exchange. The calling thread publishes the observation in a slot of
 /// its record, checks that the observation was not removed, calls the handler, clears the slot and checks again. A removal does the
@@ -46,7 +48,9 @@ struct CallRecord {
         ///
         /// Only the thread that owns this record accesses the property.
         var outer: CallRecord?
-        /// The record that was made before this one, which is the next in the list of all records; never changed.
+        /// The record that was made before this one; never changed.
+        ///
+        /// It follows this record in the list of all records.
         let older: CallRecord?
 
         init(older: CallRecord?) { self.older = older }

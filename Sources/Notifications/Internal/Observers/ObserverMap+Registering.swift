@@ -28,8 +28,8 @@ extension ObserverMap {
 
     /// Records that an observation of a key was removed.
     ///
-    /// If at least half of the observations in the key's list were removed, a list of the others replaces it. If no observation is
-    /// left, the key is removed from the table.
+    /// If at least half of the observations in the key's list were removed, the list is replaced by a list of the remaining
+    /// observations. If no observation is left, the key is removed from the table.
     func forget(for key: Key) {
         change(key) { table, replaced in
             guard let current = table, let list = current.list(for: key), list.noteRemoval() else { return }

@@ -16,7 +16,7 @@ final class PendingDeliveries: Sendable {
         var postersLoop: WaitTarget?
         /// True if a delivery was discarded because its loop has ended.
         var wasDiscarded = false
-        /// The circle of waits that contains this wait; nil while no other thread has found one.
+        /// The circle of waits that contains this wait; nil unless another thread has found such a circle.
         var circle: WaitCircle?
 
         var isOver: Bool { isPosted && open.isEmpty }

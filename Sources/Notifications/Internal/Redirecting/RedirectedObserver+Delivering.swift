@@ -45,9 +45,9 @@ extension RedirectedObserver {
         if isUnderWay { lane.hasArrived() }
     }
 
-    /// Removes and returns the next waiting notification, if its number is not above `number`, the number of a delivery.
+    /// Removes and returns the next waiting notification; nil if none waits, or if its number is above `number`.
     ///
-    /// If a poster waits for room, and there is room now, this opens the poster's gate.
+    /// `number` is the number of a delivery. If a poster waits for room, and there is room now, this opens the poster's gate.
     func next(upTo number: Int) -> BoundedDeliveryQueue.Next? {
         guard let next = queue.withLock({ $0.next(upTo: number, capacity) }) else { return nil }
         next.gate?.open()

@@ -21,7 +21,7 @@ final class RunningDeliveries {
         }
     }
 
-    /// Calls a handler for a notification whose poster waits.
+    /// Calls `body`, which delivers a notification to a handler while the poster waits.
     func during(_ pending: PendingDeliveries, _ body: () -> Void) {
         running.append(pending)
         body()

@@ -22,13 +22,15 @@ final class LoopDescriptors {
     /// The schedule is stored without exclusivity checks because the loop reads it before each sleep; see ``ExclusivityUnchecked``.
     private let retry = ExclusivityUnchecked(WatchRetry())
 
-    /// The mode whose descriptors the kernel watches; nil if the loop must check all sources before it next polls the kernel.
+    /// The mode whose descriptors the kernel watches.
+    ///
+    /// If it is nil, the loop must check all sources before the next poll of the kernel.
     private(set) var watchedMode: RunLoop.Mode? { didSet { modeDidChange() } }
 
     /// True if the kernel watches the descriptors of the current mode, and all changes have been passed to the kernel.
     ///
-    /// The property is stored because each pass reads it. The names of the current mode and of ``watchedMode`` are compared only
-    /// after one of these two modes has changed, or changes have been passed to the kernel.
+    /// The value is stored because each pass reads it. So the names of the current mode and of ``watchedMode`` are compared only
+    /// after one of these modes has changed, or after changes have been passed to the kernel.
     private(set) var isUpToDate = true
 
     /// The inputs with pending changes, which must be passed to the kernel before the next poll.
@@ -213,9 +215,9 @@ final class LoopDescriptors {
     /// Appends a source to the list of ready sources.
     func append(ready source: DescriptorSource) { ready.value.append(source) }
 
-    /// Returns true if the caller must try again now to watch a descriptor that the kernel has refused to watch.
+    /// Returns true if it is time to try again to watch a refused descriptor.
     ///
-    /// If the method returns false, it has recorded that the descriptor stays unwatched for now.
+    /// If it is not time yet, the method records that the descriptor stays unwatched for now.
     func retriesNow() -> Bool {
         if retry.value.isDue { return true }
         retry.value.leaveOut()

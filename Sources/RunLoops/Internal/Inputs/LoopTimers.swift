@@ -74,7 +74,7 @@ final class LoopTimers {
         swap(&due, &plan.value.due)
     }
 
-    /// Plans the overdue timers again, because another mode runs or the common modes have changed.
+    /// Plans the overdue timers again, because the current mode or the set of common modes has changed.
     func modesDidChange() { while let timer = overdue.last { timer.plan() } }
 
     /// Clears the list of overdue timers, because the loop has ended.

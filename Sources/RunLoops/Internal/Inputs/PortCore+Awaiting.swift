@@ -122,7 +122,9 @@ extension PortCore {
         }
     }
 
-    /// Registers a callback, which its loop calls once there is room for a message or the port has ended.
+    /// Registers a callback for the moment at which there is room for a message or the port has ended.
+    ///
+    /// The loop of the callback then calls it.
     func onRoom(_ callback: LoopCallback) {
         Fork.check("Port.onRoom")
         // A port without a limit and a signal port always have room.

@@ -5,8 +5,8 @@ internal import Synchronization
 extension PortCore {
     /// Returns the number of messages to send in one batch, at least one.
     ///
-    /// This is the number of messages for which there is room now; without a limit, it is `Int.max`. If other senders wait for
-    /// room, it is 1.
+    /// If the port has no limit, the result is `Int.max`. If other senders wait for room, the result is 1. Otherwise the result is
+    /// the number of messages for which there is room now.
     @usableFromInline
     func roomAtOnce() -> Int { queue.roomAtOnce() }
 
@@ -31,7 +31,8 @@ extension PortCore {
     /// Puts the calling thread in the port's wait queue, and blocks until there is room for its messages, which are linked in
     /// `chain`.
     ///
-    /// If the deadline has passed, or if the calling thread is the receiver, the sender tries once and does not block.
+    /// If the deadline has passed, or if the calling thread is the receiver, the method tries once to queue the messages, and does
+    /// not block.
     ///
     /// - Returns: Nil if the messages were queued; otherwise the reason for the refusal. In that case the caller still owns the
     ///   nodes.

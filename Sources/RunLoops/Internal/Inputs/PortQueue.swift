@@ -88,8 +88,8 @@ struct PortQueue: ~Copyable, Sendable {
 
     /// Returns the number of messages to send in one batch, at least one.
     ///
-    /// This is the number of messages for which there is room now; without a limit, it is `Int.max`. If other senders wait for
-    /// room, it is 1.
+    /// If the port has no limit, the result is `Int.max`. If other senders wait for room, the result is 1. Otherwise the result is
+    /// the number of messages for which there is room now.
     func roomAtOnce() -> Int {
         if limit == 0 { return .max }
         if waitingCount.load(ordering: .relaxed) > 0 { return 1 }

@@ -6,8 +6,8 @@ internal import Glibc
 /// The timer is a timerfd that uses the clock of ``Moment``. The loop polls the timerfd edge-triggered, and never reads it.
 ///
 /// Setting the alarm makes a system call only if the new moment is earlier than the moment that the kernel's timer is set to, or if
-/// the kernel's timer has fired. The kernel's timer is never moved to a later moment, because one surplus wake-up costs less than a
-/// system call for every timer that is cancelled in time.
+/// the kernel's timer has fired. The kernel's timer is never moved to a later moment, not even if a loop's timer is cancelled
+/// in time. One surplus wake-up costs less than a system call for each cancelled timer.
 package struct Alarm: ~Copyable {
     /// The descriptor of the timer; -1 after the alarm has ended.
     package private(set) var descriptor: CInt

@@ -4,8 +4,8 @@ internal import CThreads
 ///
 /// A signal reaches the source in one of two ways. If any thread accepts the signal, the signal handler runs on that thread, and
 /// writes the signal to a pipe. If all threads block the signal, no signal handler runs, and the kernel keeps the signal until a
-/// signalfd reads it. So the signal is not lost, whichever threads block it. Neither the signal mask of a thread nor the mask that
-/// other programs inherit is changed.
+/// signalfd reads it. So the signal is not lost, whichever threads block it. The source changes neither the signal mask of a
+/// thread nor the mask that other programs inherit.
 ///
 /// `@safe`: the descriptors belong to this value from `init` to `deinit`.
 @safe

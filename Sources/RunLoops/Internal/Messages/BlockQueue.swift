@@ -18,8 +18,8 @@ struct BlockQueue {
 
     /// True while the loop is running an actor's job.
     ///
-    /// Swift concurrency assumes that no job of an actor runs inside this job. So if the job itself runs the loop, that inner run
-    /// sets the jobs of actors aside.
+    /// Swift concurrency assumes that an actor's job never runs inside another actor's job. So if a job runs the loop, the inner
+    /// run sets the jobs of actors aside.
     private var isInsideJob = false
     /// True if an actor's job was set aside because another one is running.
     private var holdsJobsBack = false

@@ -5,12 +5,12 @@ internal import Synchronization
 /// Only the loop's thread writes the time, with plain stores. It does so only while the loop's handlers are timed, watched or
 /// recorded. Any thread can read the time.
 struct BusyTime: ~Copyable, Sendable {
-    /// A sum in nanoseconds, shifted left by one bit, and in bit 0 a flag that is set while the loop is busy.
+    /// A sum in nanoseconds, and a flag that is set while the loop is busy.
     ///
-    /// When the loop becomes busy, it subtracts the present moment from the sum. When it stops being busy, it adds the present
-    /// moment. So the sum is the busy time while the flag is not set. While the flag is set, a reader adds the present moment to
-    /// the sum to get the busy time. The sum and the flag share one atomic word. If they were in two words, a reader could count
-    /// the current busy period twice or not at all.
+    /// Bit 0 is the flag, and the other bits are the sum. When the loop becomes busy, it subtracts the present moment from
+    /// the sum. When it stops being busy, it adds the present moment. So the sum is the busy time while the flag is not set. While
+    /// the flag is set, a reader adds the present moment to the sum to get the busy time. The sum and the flag share one atomic
+    /// integer. With two separate integers, a reader could count the current busy period twice or not at all.
     private let word = Atomic<Int64>(0)
     /// The moment at which the loop became busy, in nanoseconds; 0 while it is not busy.
     private let beginning = Atomic<Int64>(0)

@@ -15,8 +15,9 @@ struct HandlerRecord: ~Copyable, Sendable {
     /// The bits of the ``Call`` that the loop is making; 0 between calls.
     ///
     /// Each call has its own number, so its bits differ from those of every other call. The loop changes ``file`` and ``nextTimer``
-    /// only while this word is 0, and then stores this word. A reader loads this word, then the other two, then this word again. If
-    /// this word has not changed, all that the reader has loaded belongs to one call.
+    /// only while ``call`` is 0, and then stores the new ``call``. A reader loads ``call``, then ``file`` and ``nextTimer``, and
+    /// then ``call`` again. If both loads of ``call`` return the same bits, everything that the reader has loaded belongs to one
+    /// call.
     private let call = Atomic<UInt64>(0)
     /// The address of the name of a source file, as a C string; 0 if there is none.
     ///
@@ -50,7 +51,7 @@ struct HandlerRecord: ~Copyable, Sendable {
         set(HandlerRecord.timedBit, isTimed)
     }
 
-    /// Records that a flight recorder now records the loop's handlers, or that none does.
+    /// Records that a flight recorder has started or stopped recording the loop's handlers.
     func setRecorded(_ isRecorded: Bool) { set(HandlerRecord.recordedBit, isRecorded) }
 
     private func set(_ bit: Int, _ isSet: Bool) {
@@ -108,10 +109,10 @@ struct HandlerRecord: ~Copyable, Sendable {
 
     // MARK: - Reading
 
-    /// Reads the call that the loop is making.
+    /// Returns a copy of the record.
     ///
-    /// - Parameter midway: A hook for tests, called between the two loads of the call.
-    /// - Returns: The call; nil if the loop is calling no handler, or began or ended a call during the reading.
+    /// - Parameter midway: A hook for tests, called between the two loads of ``call``.
+    /// - Returns: The copy; nil if the loop is calling no handler, or if ``call`` has changed between the two loads.
     func look(midway: () -> Void = {}) -> Look? {
         let call = Call(bits: call.load(ordering: .acquiring))
         if call.bits == 0 { return nil }
@@ -124,8 +125,9 @@ struct HandlerRecord: ~Copyable, Sendable {
 }
 
 extension HandlerRecord {
-    /// A call of a handler, in one word: 32 bits for the call's number, 24 for the line on which the handler was made, and 8 for
-    /// the handler's kind.
+    /// A call of a handler, packed into 64 bits.
+    ///
+    /// There are 32 bits for the call's number, 24 for the line on which the handler was made, and 8 for the handler's kind.
     struct Call: Hashable, Sendable {
         let bits: UInt64
 
