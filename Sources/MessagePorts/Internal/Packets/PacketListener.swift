@@ -100,7 +100,7 @@ struct PacketListener: ~Copyable, Sendable {
         /// The connection stays in the queue, and the listener stays readable. An immediate second attempt would fail again. So the
         /// loop waits before the next attempt; ``ExponentialBackoff/accepting`` determines how long.
         case outOfResources(SystemError)
-        /// The kernel has refused for another reason.
+        /// The kernel has refused, but not for lack of a descriptor or of memory.
         case failed(SystemError)
     }
 

@@ -59,7 +59,9 @@ final class RedirectedObserver: DeliveryTarget {
     /// The number of posters that wait for room at this observer.
     var waitingPosterCount: Int { queue.withLock { $0.waitingPosterCount } }
 
-    /// Ends the wait of a notification's poster for this observer; does nothing if the poster does not wait.
+    /// Notes that this observer is done with a notification, so that the poster no longer waits for this observer.
+    ///
+    /// If the poster does not wait, the call does nothing.
     @inline(__always)
     func finish(_ notification: Notification, wasDiscarded: Bool = false) {
         notification.pendingDeliveries?.end(on: redirector.runLoop, wasDiscarded: wasDiscarded)

@@ -64,7 +64,7 @@ package enum StreamReceipt {
 
 /// The result of a call that sends bytes.
 package enum StreamSending {
-    /// The kernel or the filter has accepted this number of the connection's bytes, and may accept more.
+    /// The number of the connection's bytes that the kernel or the filter has accepted; it can possibly accept more at once.
     case bytes(Int)
     /// The kernel accepts no more bytes for now.
     case blocked
