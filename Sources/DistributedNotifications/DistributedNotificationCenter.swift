@@ -59,7 +59,7 @@ public final class DistributedNotificationCenter: Sendable {
     /// Ends the center: its observers are removed, and its connection is closed.
     ///
     /// Posts that the engine has taken are still sent if that is possible without waiting. To be sure that a post is sent, wait
-    /// until it is accepted before you end the center. Calling this twice is harmless.
+    /// until it is accepted before you end the center. A second call does nothing.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {

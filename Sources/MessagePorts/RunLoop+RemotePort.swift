@@ -121,7 +121,7 @@ extension RemotePort {
 
     /// Sets the handler that is called when there may be room for a message again.
     ///
-    /// After a call of ``trySend(_:id:descriptors:)-([UInt8],_,_)`` has found no room, on any thread, the handler is called when
+    /// After a call of ``trySend(_:id:descriptors:)-([UInt8],_,_)`` on any thread has found no room, the handler is called when
     /// there may be room. Several failed calls can lead to a single call of the handler. Calling this again replaces the handler.
     /// When the port leaves its loop, the loop releases the handler.
     ///

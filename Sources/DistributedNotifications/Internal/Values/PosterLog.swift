@@ -58,7 +58,7 @@ struct PosterLog: Hashable, Sendable {
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
     private var sharesClock = false
-    /// The number after which the posts must still be handed over on this connection.
+    /// The number before the first post that must still be handed over on this connection.
     ///
     /// For a post up to this number, there are three cases. The post was handed over on this connection; or it was no longer kept
     /// when the connection began; or it was dropped, and a horizon replaces it.

@@ -208,7 +208,7 @@ final class Exchange {
         contents.isSuspended = false
     }
 
-    /// Calls the user's handler for the end of the exchange, and releases all handlers and ``Contents/heldFace``.
+    /// Calls the user's handler for the end of the exchange, and releases all handlers and the kept `HTTPExchange`.
     ///
     /// If the exchange has not ended, the call does nothing.
     func callEndHandler() {

@@ -5,8 +5,8 @@ internal import Synchronization
 final class RedirectedObserver: DeliveryTarget {
     /// Padding that keeps the reference count off the cache lines of the properties that posters read.
     ///
-    /// The loop's thread writes the reference count for each delivery. The object's header and the padding fill two lines, because
-    /// processors fetch cache lines in pairs.
+    /// The loop's thread writes the reference count for each delivery. The object's header and the padding fill two cache lines,
+    /// because processors fetch cache lines in pairs.
     private let countPadding = InlineArray<14, UInt64>(repeating: 0)
 
     let redirector: NotificationRedirector

@@ -61,7 +61,7 @@ extension Mailbox.Chain {
         }
     }
 
-    /// Removes all stamps, which can be left from earlier messages in the same nodes.
+    /// Removes all stamps, because a node can still have the stamp of an earlier message.
     @inline(__always)
     fileprivate func clearStamps() {
         var node = newest

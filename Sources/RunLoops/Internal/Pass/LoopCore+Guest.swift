@@ -3,7 +3,7 @@
 extension LoopCore {
     /// Makes one pass of this loop without waiting.
     ///
-    /// This serves a loop that is the guest of another main loop of its thread.
+    /// Use this for a guest: a loop that another main loop of its thread serves.
     ///
     /// - Parameters:
     ///   - mode: The mode.
