@@ -18,7 +18,7 @@ public import RunLoops
 /// posters.
 ///
 /// The center connects in the background, and again whenever the connection ends. While it is not connected, it keeps the posts. It
-/// has a thread of its own, which no handler of yours blocks. For more, see <doc:NotificationsBetweenProcesses>.
+/// works on its own thread, so your handlers never block it. For more, see <doc:NotificationsBetweenProcesses>.
 ///
 /// The center ends with ``invalidate()``, or when the last reference to it is released.
 ///
@@ -39,7 +39,7 @@ public final class DistributedNotificationCenter: Sendable {
     /// Makes a center, and begins to connect it in the background.
     ///
     /// - Parameters:
-    ///   - engine: The engine that connects the center to the others.
+    ///   - engine: The engine that connects the center to other centers.
     ///   - options: The limits.
     /// - Throws: ``/RunLoops/SystemError`` if the thread of the center cannot be started. If the engine cannot be used,
     ///   ``connectionState`` contains the reason.
@@ -59,7 +59,7 @@ public final class DistributedNotificationCenter: Sendable {
     /// Ends the center: its observers are removed, and its connection is closed.
     ///
     /// Posts that the engine has taken are still sent if that is possible without waiting. To be sure that a post is sent, wait
-    /// until it is accepted before you end the center. Calling this twice is harmless.
+    /// until it is accepted before you end the center. A second call does nothing.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {

@@ -23,7 +23,7 @@ public enum DistributedNotificationError: Error, Hashable, Sendable {
     case dropped
     /// The deadline passed before the wait was over. If the notification was already posted, it can still arrive.
     case timedOut
-    /// The task that waited was cancelled. If the notification was already posted, it can still arrive.
+    /// The waiting task was cancelled. If the notification was already posted, it can still arrive.
     case cancelled
     /// The value cannot be encoded as JSON, or the payload cannot be decoded from JSON to the type, for the given reason.
     case coding(String)

@@ -32,7 +32,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     /// If the name is unknown, the missing notifications can have any name and any sender.
     public let name: String?
 
-    /// The sender of the missing notifications; nil if they have none, or if ``name`` is nil.
+    /// The sender of the missing notifications; nil if the notifications have no sender, or if ``name`` is nil.
     public let sender: String?
 
     /// The number of the first notification that may be missing.

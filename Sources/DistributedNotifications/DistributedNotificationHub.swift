@@ -51,7 +51,7 @@ public final class DistributedNotificationHub: Sendable {
 
     /// Ends the hub.
     ///
-    /// Its name is free soon after that. Calling this twice is harmless.
+    /// Its name is free soon after that. A second call does nothing.
     ///
     /// > Thread safety: any thread.
     public func invalidate() {

@@ -6,9 +6,10 @@ extension HTTPExchange {
     /// Answers with status 101, and hands the connection over to you, for a protocol other than HTTP.
     ///
     /// Bytes that the client has already sent after its request are delivered as the first bytes of the connection. After the
-    /// upgrade, the connection is yours: the limits of the server do not apply to it, and a stop of the server does not end it.
+    /// upgrade, the connection is yours: the limits of the server do not apply to it, and it continues when the server stops.
     ///
-    /// If the client has not asked for an upgrade, or speaks HTTP/1.0, it gets status 426; over TLS, status 501.
+    /// If the client has not asked for an upgrade to this protocol, or speaks HTTP/1.0, it gets status 426. If it has asked for the
+    /// upgrade over TLS, it gets status 501.
     ///
     /// - Parameters:
     ///   - name: The name of the protocol, as in the field `Upgrade`.

@@ -22,7 +22,7 @@ public enum MessagePortError: Error, Hashable, Sendable {
     case timedOut(ErrorOrigin)
     /// The other end has released the right to reply without using it, and will not reply.
     ///
-    /// The other end may have served the request nevertheless.
+    /// It is possible that the other end has served the request nevertheless.
     case noReply(ErrorOrigin)
     /// The port or its process has ended, or one of the two ends has closed the connection. Make a new ``RemotePort``.
     ///
@@ -38,7 +38,7 @@ public enum MessagePortError: Error, Hashable, Sendable {
     /// Either the port is in this thread's loop, which cannot serve the port during the wait, or the port's thread waits for this
     /// thread.
     case wouldDeadlock(ErrorOrigin)
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     ///
     /// You cannot tell whether the request was served. Retry only operations that may be done twice.
     case cancelled(ErrorOrigin)

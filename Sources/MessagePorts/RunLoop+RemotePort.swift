@@ -121,9 +121,9 @@ extension RemotePort {
 
     /// Sets the handler that is called when there may be room for a message again.
     ///
-    /// If ``trySend(_:id:descriptors:)-([UInt8],_,_)`` finds no room, on any thread, the handler is called when there may be
-    /// room. Several such attempts can lead to a single call. Calling this again replaces the handler. When the port leaves its
-    /// loop, the loop releases the handler.
+    /// After a call of ``trySend(_:id:descriptors:)-([UInt8],_,_)`` on any thread has found no room, the handler is called when
+    /// there may be room. Several failed calls can lead to a single call of the handler. Calling this again replaces the handler.
+    /// When the port leaves its loop, the loop releases the handler.
     ///
     /// - Parameter handler: Called on the thread of the loop that the port is in.
     /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the
@@ -165,9 +165,9 @@ extension RemotePort {
         reading(member).setHandler(member, place, handler, hasEnded: connection.isEnded)
     }
 
-    /// Returns the state that exists only for a connection that a loop reads.
+    /// Returns the connection's state for reading in a loop.
     ///
-    /// If the connection was not made for a loop, the program ends with a message.
+    /// Only a connection that was made for a loop has this state. For any other connection, the program ends with a message.
     ///
     /// - Parameter member: The public function that the program has called, for the message about a misuse.
     /// - Returns: The state.

@@ -47,9 +47,9 @@ public struct RedisOptions: Hashable, Sendable {
 
     /// The approximate number of entries that the server keeps in its stream.
     ///
-    /// Observers that start with earlier notifications, or that connect again, read them from these entries. An entry holds the
-    /// notifications that a center hands over at the same time: one notification if the center posts seldom, and up to 16 if it
-    /// posts thousands a second.
+    /// An observer reads these entries if it starts with earlier notifications, or after it has connected again. An entry holds the
+    /// notifications that a center hands over at the same time. This is one notification if the center posts seldom, and up to 16
+    /// notifications if the center posts thousands a second.
     public var streamLength = 100_000
 
     /// The time for which a center keeps a post after the server has accepted it.
@@ -60,10 +60,11 @@ public struct RedisOptions: Hashable, Sendable {
 
     /// The maximum number of accepted posts that a center keeps for the time ``retention``.
     ///
-    /// If there are more, the center stops keeping the oldest posts before ``retention`` has passed. So the retention never limits
-    /// the rate of posts. With the defaults, every post is kept for the whole time if the center posts at most 32,768 in three
-    /// seconds, some 10,000 a second. The limits of the center's own options count only the posts that the server has not accepted
-    /// yet.
+    /// If there are more accepted posts, the center stops keeping the oldest ones before ``retention`` has passed. So the
+    /// retention never limits the rate of posts. With the defaults, the center keeps every post for the whole time if it posts at
+    /// most 32,768 times in three seconds, which is some 10,000 times a second.
+    ///
+    /// The limits in the center's own options count only the posts that the server has not accepted yet.
     public var retainedPosts = 32_768
 
     /// The maximum total size, in bytes, of the accepted posts that a center keeps for the time ``retention``.

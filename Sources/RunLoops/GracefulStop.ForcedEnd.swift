@@ -3,9 +3,9 @@ extension GracefulStop {
     ///
     /// > Thread safety: a value.
     public enum ForcedEnd: Hashable, Sendable {
-        /// A further signal arrived before the stop was finished; the value is the signal's number.
+        /// A further signal arrived before ``GracefulStop/finish()`` was called; the value is the signal's number.
         case signal(CInt)
-        /// The deadline passed before the stop was finished.
+        /// The deadline passed before ``GracefulStop/finish()`` was called.
         case deadlinePassed
 
         /// The exit status of the process.

@@ -17,28 +17,31 @@ internal import Glibc
 /// If a second signal arrives before ``finish()``, or the deadline passes, the program ends at once: see ``onForcedEnd``. An
 /// operator who presses Ctrl-C twice does not wait for the work.
 ///
-/// Like a ``SignalSource``, the stop owns its signals until it is finished, invalidated or destroyed. After that, the signals have
-/// their previous effect again: they end the program, unless other code has changed their effect.
+/// Like a ``SignalSource``, a `GracefulStop` owns its signals until it is finished, invalidated or destroyed. After that, the
+/// signals have their previous effect again: they end the program, unless other code has changed their effect.
 ///
 /// All handlers are called on the loop's thread. So while a handler of the loop blocks, neither the second signal nor the deadline
 /// ends the program.
 ///
-/// > Thread safety: one thread; after the stop is added, the thread of its loop.
+/// > Thread safety: one thread; after the object is added to a loop, the thread of the loop.
 public final class GracefulStop {
-    /// The signals that begin a stop if you name no others: `SIGTERM` and `SIGINT`.
+    /// The signals that begin a stop by default: `SIGTERM` and `SIGINT`.
     public static let defaultSignals: [CInt] = [SIGTERM, SIGINT]
 
     /// True after the stop has begun.
     public private(set) var isStopping = false
 
-    /// True until the stop is finished or invalidated.
+    /// True until ``finish()`` or ``invalidate()`` is called.
     public private(set) var isValid = true
 
     /// The handler that ends the program if the stop takes too long.
     ///
-    /// The handler is called when the deadline passes, and for each signal after the first, until the stop is finished. The default
-    /// handler ends the process at once with ``ForcedEnd/exitStatus``, without running the functions that were registered with
-    /// `atexit`. If your handler returns, the stop continues. Setting the handler of an invalid stop does nothing.
+    /// The handler is called when the deadline passes, and for each signal after the first. It is not called any more after
+    /// ``finish()`` or ``invalidate()``.
+    ///
+    /// The default handler ends the process at once with ``ForcedEnd/exitStatus``, without running the functions that were
+    /// registered with `atexit`. If your handler returns, the program continues, and can still call ``finish()``. Once this object
+    /// is invalid, setting the handler does nothing.
     public var onForcedEnd: (ForcedEnd) -> Void {
         get { forcedEndHandler ?? { _ in } }
         set { if isValid { forcedEndHandler = newValue } }
@@ -49,30 +52,32 @@ public final class GracefulStop {
     private let deadline: Duration
     private let origin: SourceLocation
 
-    /// The sources of the signals; empty after the stop has become invalid.
+    /// The sources of the signals; empty once this object is invalid.
     private var sources: [SignalSource] = []
-    /// The timer of the deadline; its date is the distant future until the stop begins.
+    /// The timer that fires at the deadline; until the stop begins, its date is the distant future.
     private var timer: Timer?
-    /// The object that connects the sources' handlers to the stop.
+    /// The link through which the handlers of the signal sources reach the `GracefulStop`.
     ///
-    /// While the stop is in a loop, this object holds the stop. Only the handlers hold this object. The loop holds the sources,
-    /// which release their handlers when the loop ends.
+    /// While the `GracefulStop` is in a loop, the link holds the `GracefulStop`. Only the handlers hold the link. The loop holds
+    /// the sources, which release their handlers when the loop ends.
     private weak var link: Link?
 
     private final class Link {
         weak var stop: GracefulStop?
-        /// A strong reference to the stop while the stop is in a loop; nil otherwise.
+        /// A strong reference to the `GracefulStop` while it is in a loop; nil otherwise.
         var held: GracefulStop?
     }
 
-    /// Makes a stop that is in no loop yet, and takes over the signals.
+    /// Makes a `GracefulStop`, which takes over the signals at once.
+    ///
+    /// The object is in no loop yet.
     ///
     /// - Parameters:
     ///   - signals: The signals that begin the stop; at least one signal.
     ///   - deadline: The time from the beginning of the stop to its forced end.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    ///   - begin: Called once on the loop's thread, with the stop, when the first signal has arrived.
+    ///   - begin: Called once on the loop's thread, with the `GracefulStop`, when the first signal has arrived.
     /// - Throws: ``SignalSourceError`` if another source or other code owns one of the signals, or if the kernel refuses. No signal
     ///   is taken over then.
     public init(
@@ -102,8 +107,8 @@ public final class GracefulStop {
 
     /// Begins the stop without a signal.
     ///
-    /// Use this method if your program can also be stopped in another way than by a signal. If the stop has begun, or is invalid,
-    /// the call does nothing.
+    /// Use this method if your program can also be stopped without a signal. If the stop has begun already, or this object is
+    /// invalid, the call does nothing.
     public func begin() {
         requireCurrent("GracefulStop.begin")
         guard isValid, !isStopping else { return }
@@ -114,9 +119,9 @@ public final class GracefulStop {
         called?(self)
     }
 
-    /// Ends the stop after all work is done: releases the signals, and stops the run of the loop.
+    /// Releases the signals, and stops the run of the loop; call this when all work is done.
     ///
-    /// The innermost run ends after the pass that is under way. You can also call this before the stop has begun. If the stop is
+    /// The innermost run ends after the pass that is under way. You can also call this before the stop has begun. If this object is
     /// invalid, the call does nothing.
     public func finish() {
         requireCurrent("GracefulStop.finish")
@@ -126,9 +131,9 @@ public final class GracefulStop {
         loop?.stop()
     }
 
-    /// Removes the stop from its loop for good, and releases the signals and the handlers.
+    /// Removes this object from its loop for good, and releases the signals and the handlers.
     ///
-    /// No handler of the stop starts afterwards. A second call does nothing.
+    /// After this call, no handler of this object starts. A second call does nothing.
     public func invalidate() {
         requireCurrent("GracefulStop.invalidate")
         isValid = false
@@ -192,27 +197,27 @@ extension GracefulStop {
 }
 
 extension RunLoop {
-    /// Adds a graceful stop to a mode.
+    /// Adds a `GracefulStop` to a mode.
     ///
-    /// The loop holds the stop until the stop is removed from its last mode or becomes invalid. The stop keeps the mode alive. If
-    /// the stop is in the mode already, or is invalid, the call does nothing.
+    /// The loop holds the object until it is removed from its last mode or becomes invalid. While the object is in the mode, it
+    /// keeps the mode alive. If the object is in the mode already, or is invalid, the call does nothing.
     ///
     /// - Parameters:
-    ///   - stop: The stop. It must be in no other loop.
+    ///   - stop: The object. It must be in no other loop.
     ///   - mode: The mode, or ``Mode/common`` for all common modes, present and future.
-    /// - Throws: ``SystemError`` if the kernel has no room to watch the signals. The stop is unchanged then.
+    /// - Throws: ``SystemError`` if the kernel has no room to watch the signals. The object is unchanged then.
     ///
     /// > Thread safety: the loop's own thread only.
     public func add(_ stop: GracefulStop, forMode mode: Mode) throws(SystemError) {
         try stop.join(self, mode)
     }
 
-    /// Removes a graceful stop from a mode.
+    /// Removes a `GracefulStop` from a mode.
     ///
-    /// The stop still owns its signals, and stores the signals that arrive.
+    /// The object still owns its signals, and stores the signals that arrive.
     ///
     /// - Parameters:
-    ///   - stop: The stop. If it is not in the mode, the call does nothing.
+    ///   - stop: The object. If it is not in the mode, the call does nothing.
     ///   - mode: The mode, or ``Mode/common`` for all common modes.
     ///
     /// > Thread safety: the loop's own thread only.
@@ -223,6 +228,6 @@ extension RunLoop {
 extension GracefulStop: Sendable {}
 
 extension GracefulStop: CustomStringConvertible {
-    /// The place where the stop was made.
+    /// A description, with the source location at which this object was made.
     public var description: String { "\(isValid ? "" : "invalid ")graceful stop made at \(origin)" }
 }

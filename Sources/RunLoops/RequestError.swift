@@ -4,19 +4,21 @@
 public enum RequestError: Error, Hashable, Sendable {
     /// The right to reply was destroyed unused.
     ///
-    /// The receiver may still have served the request.
+    /// It is possible that the receiver has served the request nevertheless.
     case noReply(ErrorOrigin)
     /// The port has ended, and the right to reply was destroyed unused.
     ///
-    /// Usually the request was still in the queue. But it is possible that the receiver had taken the request, and served it.
+    /// Usually the request was still in the queue. But it is possible that the receiver has served the request.
     case invalid(ErrorOrigin)
     /// The deadline passed before there was an answer.
     ///
-    /// The request may have been served, or may still be served, so retry only requests that can safely be served twice.
+    /// It is possible that the receiver has served the request, or will still serve it. So retry only requests that can safely be
+    /// served twice.
     case timedOut(ErrorOrigin)
     /// The task that awaited the answer was cancelled.
     ///
-    /// The request may have been served, or may still be served, so retry only requests that can safely be served twice.
+    /// It is possible that the receiver has served the request, or will still serve it. So retry only requests that can safely be
+    /// served twice.
     case cancelled(ErrorOrigin)
     /// The calling thread is the receiver's own thread, so waiting would deadlock; nothing was sent.
     case wouldDeadlock(ErrorOrigin)

@@ -74,9 +74,9 @@ extension RunLoop {
         while true { main.run(in: .default) }
     }
 
-    /// Reports that the main thread was given away.
+    /// Reports that the main thread was given away, so that it serves no loop any more.
     ///
-    /// The report is made only if the program has called `adoptMain`, or if the main loop holds inputs or blocks.
+    /// The method reports this only if the program has called `adoptMain`, or if the main loop holds inputs or blocks.
     static func reportAbandoned(_ core: LoopCore) {
         if MainQueue.mainThreadWasKept {
             RunLoopDiagnostics.report(

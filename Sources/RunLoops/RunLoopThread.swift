@@ -102,8 +102,8 @@ public final class RunLoopThread: Sendable {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Returns: False if the deadline passed first.
-    /// - Precondition: The caller is not the thread itself. Without a deadline, the caller is not in a block or an observer whose
-    ///   end the thread waits for.
+    /// - Precondition: The caller is not the thread itself. If the caller is in a block or an observer, and the thread waits for
+    ///   the end of that block or observer, there is a deadline.
     ///
     /// > Thread safety: any thread but the thread itself.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous join instead")

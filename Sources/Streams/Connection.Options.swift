@@ -33,7 +33,7 @@ extension Connection {
 
         /// The number of unsent bytes above which ``Connection/write(_:)-([UInt8])`` returns false; 64 KiB by default.
         ///
-        /// Once the number has exceeded this mark, writes return false until it has fallen to half of the mark.
+        /// Once the number has exceeded this mark, each write returns false until the number has fallen to half of the mark.
         public var highWaterMark = 64 << 10
 
         /// The limit on the number of unsent bytes; 4 MiB by default.

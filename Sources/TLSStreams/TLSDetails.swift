@@ -62,8 +62,8 @@ public struct TLSCertificate: Hashable, Sendable {
 
     /// The common name of the certificate's subject; nil if there is none.
     ///
-    /// Do not use this to check a server: its names are in another field of the certificate, and the hand-shake has verified them.
-    /// For clients, the common name is often the name of the user.
+    /// Do not use this to check a server. The names of a server are in another field of its certificate, and the hand-shake has
+    /// verified them. In a certificate of a client, the common name is often the name of the user.
     public var commonName: String? {
         // Safe: the C function returns a new string, which is copied and freed here.
         guard let name = unsafe runloops_tls_common_name(der, der.count) else { return nil }

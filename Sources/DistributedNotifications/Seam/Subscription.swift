@@ -32,7 +32,7 @@ package struct Subscription: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
         /// No earlier posts: only posts from now on.
         case now
-        /// At most this number of earlier posts: the most recent ones.
+        /// The most recent posts; the value is the maximum number of posts.
         case last(Int)
         /// The posts with a date at or after this time, in nanoseconds since 1970.
         ///
@@ -40,8 +40,8 @@ package struct Subscription: Hashable, Sendable {
         case since(Int64)
         /// The posts after a position.
         ///
-        /// The epoch identifies the store in which the position is valid. If the engine now uses another store, all posts of that
-        /// store are delivered.
+        /// The epoch identifies the store in which the position is valid. If the engine no longer uses that store, all posts of its
+        /// present store are delivered.
         case after(Position, Epoch)
     }
 

@@ -33,7 +33,8 @@ enum HandlerQueue {
 
     /// True if the caller is on the main thread, or in a block of the main dispatch queue.
     ///
-    /// If the program has given up the main thread, for example with `dispatchMain()`, such a block runs on another thread.
+    /// If the program has given up the main thread, for example with `dispatchMain()`, the blocks of the main queue run on another
+    /// thread.
     private static var isMain: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mainQueueMark) != nil
     }

@@ -16,7 +16,7 @@ extension HubServer {
 
     /// Watches the process of a poster whose connection has ended.
     ///
-    /// The poster ends with its process, unless it connects again first.
+    /// When the process ends, the poster ends, too. This does not happen if the poster has connected again before.
     private func awaitEnd(of client: Client) {
         let poster = client.poster
         let numbers = client.numbers
@@ -49,9 +49,9 @@ extension HubServer {
         awayOrder.removeAll { $0 == poster }
     }
 
-    /// Gives up the poster that has been away longest, if more than `mostAway` posters are away.
+    /// If more than `mostAway` posters have lost their connections, gives up the poster that lost its connection first.
     ///
-    /// The hub then counts this poster as ended.
+    /// The hub then treats this poster as ended.
     private func giveUpOldest() {
         guard awayOrder.count > HubServer.mostAway, let poster = awayOrder.first else { return }
         forget(poster)

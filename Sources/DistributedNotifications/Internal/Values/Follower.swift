@@ -14,7 +14,7 @@ struct Follower: Hashable, Sendable {
     }
 
     private struct Account: Hashable, Sendable {
-        /// A number for all topics: the observer gets no post with this number or a lower one, and no gap for such a post.
+        /// The number up to which posts are neither delivered nor reported in a gap, whatever their topic.
         var floor: UInt64 = 0
         var topics: [Topic: UInt64] = [:]
         /// True if the poster has ended, or is treated as ended because it has not connected again.
@@ -50,9 +50,9 @@ struct Follower: Hashable, Sendable {
     /// The accounts are needed because an engine can still have posts of ended posters.
     static let mostEnded = 1_024
 
-    /// The subscription, as it continues on the next connection.
+    /// The subscription that the center requests on the next connection.
     ///
-    /// Its ``Subscription/start`` moves on with each post that arrives, and with each last baseline.
+    /// Its ``Subscription/start`` is updated after each post that arrives, and after the last baseline of each connection.
     private(set) var subscription: Subscription
     /// The epoch in which the subscription began, and the time at which it began; nil if it has not begun.
     private var beginning: Beginning?
@@ -62,7 +62,7 @@ struct Follower: Hashable, Sendable {
 
     /// True once the subscription's last ``Baseline`` on this connection has arrived.
     private var isChecked = false
-    /// Reports that posters have ended, which are kept until the last baseline has arrived and are then processed.
+    /// The ends of posters that were reported before the last baseline; they are processed after that baseline.
     private var waitingEnds: [WaitingEnd] = []
 
     private struct WaitingEnd: Hashable, Sendable {
@@ -180,8 +180,8 @@ struct Follower: Hashable, Sendable {
 
     /// Processes the end of a poster.
     ///
-    /// Posts of the poster can still arrive until the last baseline has arrived. So an end that arrives earlier is processed after
-    /// that baseline.
+    /// Before the last baseline arrives, posts of the poster can still arrive. So if the end is reported during that time, it is
+    /// stored, and processed after that baseline.
     mutating func take(_ end: PosterEnd, in epoch: Epoch, _ emit: (Event) -> Void) {
         if isChecked { return take(end, in: epoch, checkedIn: epoch, emit) }
         waitingEnds.append(WaitingEnd(end: end, epoch: epoch, isOld: !hasBegun))
@@ -202,7 +202,7 @@ struct Follower: Hashable, Sendable {
         if hasBegun && accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
     }
 
-    /// Emits gaps for those posts of an ended poster that were neither delivered nor reported in a gap before.
+    /// Emits gaps for the missing posts of an ended poster, except for posts that an earlier gap has reported.
     private mutating func lose(
         _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
     ) {

@@ -1,9 +1,9 @@
 /// The posters that a center knows.
 ///
-/// Some of them are in doubt: the engine has not reported them since the last connection began. This is a pure value.
+/// Some of them are in doubt: the engine has not reported them since the most recent connection began. This is a pure value.
 struct KnownPosters: Hashable, Sendable {
     private(set) var known: Set<PosterID> = []
-    /// The known posters that the engine has not reported since the last connection began.
+    /// The known posters that the engine has not reported since the most recent connection began.
     private(set) var inDoubt: Set<PosterID> = []
     /// A cache of the poster that the engine reported last, because one poster often posts several times in a row.
     ///

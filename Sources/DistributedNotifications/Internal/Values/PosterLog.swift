@@ -7,7 +7,7 @@ internal import DequeModule
 struct PosterLog: Hashable, Sendable {
     /// The limits of the kept posts.
     ///
-    /// A post no longer counts towards `posts` and `bytes` once the engine applies limits of its own to it.
+    /// Once the engine applies its own limits to a post, the post no longer counts towards `posts` and `bytes`.
     struct Limits: Hashable, Sendable {
         var posts: Int
         var bytes: Int
@@ -22,8 +22,9 @@ struct PosterLog: Hashable, Sendable {
         var gone: UInt64 = 0
         /// The number of the newest post that an engine has accepted and that is no longer kept.
         var base: UInt64 = 0
-        /// The times of the posts with the numbers `gone` and `base`.
+        /// The time of the post with the number `gone`.
         var goneTime: Int64 = 0
+        /// The time of the post with the number `base`.
         var baseTime: Int64 = 0
     }
 
@@ -42,7 +43,7 @@ struct PosterLog: Hashable, Sendable {
     private(set) var lastNumber: UInt64 = 0
     /// The number up to which an engine has accepted posts.
     private(set) var accepted: UInt64 = 0
-    /// The number up to which each post is settled or was dropped.
+    /// The number up to which every post was settled or dropped.
     private(set) var settled: UInt64 = 0
     /// The posts that are kept, in the order of their numbers.
     private(set) var retained = Deque<Post>()
@@ -57,10 +58,10 @@ struct PosterLog: Hashable, Sendable {
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
     private var sharesClock = false
-    /// The number up to which all posts are dealt with on this connection; later posts must still be handed over.
+    /// The number before the first post that must still be handed over on this connection.
     ///
-    /// Each post up to this number was handed over on this connection, or was no longer kept when the connection began, or was
-    /// dropped and is replaced by a horizon.
+    /// For a post up to this number, there are three cases. The post was handed over on this connection; or it was no longer kept
+    /// when the connection began; or it was dropped, and a horizon replaces it.
     private var sent: UInt64 = 0
     /// The posts that were dropped after they were handed over on this connection, and before the engine accepted them.
     private var droppedOnTheWay = Deque<Dropped>()
@@ -184,7 +185,7 @@ struct PosterLog: Hashable, Sendable {
     /// Notes that the engine is connected, so that all kept posts are handed over again.
     ///
     /// - Parameter sharesClock: True if the observers read the same clock as this poster.
-    /// - Returns: An announcement of the horizons that stand for the posts that are no longer kept.
+    /// - Returns: An announcement with horizons in place of the posts that are no longer kept.
     mutating func connect(sharesClock: Bool) -> Announcement {
         isConnected = true
         self.sharesClock = sharesClock
@@ -210,7 +211,9 @@ struct PosterLog: Hashable, Sendable {
             horizons: horizons.sorted { $0.number < $1.number }, number: sent, isOpening: true)
     }
 
-    /// Returns the time for a horizon: the given time, or the maximum if the given time is nil or the centers share no clock.
+    /// Returns the time for a horizon.
+    ///
+    /// If the centers share a clock and the given time is not nil, this is the given time. Otherwise it is the maximum.
     private func time(_ time: Int64?) -> Int64 { sharesClock ? time ?? .max : .max }
 
     /// Notes that the connection has ended.

@@ -44,7 +44,7 @@ extension WireWriter {
         put(horizon.reason.rawValue)
     }
 
-    /// Writes a post without its poster.
+    /// Writes all fields of a post except the poster.
     package mutating func put(_ post: Post) {
         put(post.number)
         put(post.previous)

@@ -24,8 +24,9 @@ final class Exchange {
     struct Contents {
         /// The target of the request, as the client has sent it.
         var target = ""
-        /// The method and the version of HTTP; empty until the header of the request is complete.
+        /// The method of the request; empty until the header of the request is complete.
         var method = ""
+        /// The version of HTTP; empty until the header of the request is complete.
         var version = ""
         /// The request as the user sees it; nil until it is first asked for.
         var request: HTTPServer.Request?
@@ -41,9 +42,9 @@ final class Exchange {
 
         /// The `HTTPExchange` that the server keeps for the user; nil if the server keeps none.
         ///
-        /// In this class, an `HTTPExchange` of this exchange is called a face.
+        /// The code of this class calls such an object a face.
         var heldFace: HTTPExchange?
-        /// The number of the user's `HTTPExchange` objects, or faces, that exist for this exchange.
+        /// The number of `HTTPExchange` objects that exist for this exchange.
         var faces = 0
         /// The number of responders of this exchange that exist and have not answered.
         var responders = 0
@@ -147,7 +148,7 @@ final class Exchange {
         if !hasEnded { link.server.suspend(link) }
     }
 
-    /// Resumes the connection if it is suspended, and makes the daemon run, so that the request continues.
+    /// Resumes the connection if it is suspended, and wakes libmicrohttpd's daemon, so that the request continues.
     func resume() {
         if hasEnded { return }
         if contents.isSuspended {
@@ -165,14 +166,14 @@ final class Exchange {
     /// True if received bytes of a streamed body are stored, and not yet delivered to the handler.
     var hasBytes: Bool { contents.input.isStreamed && !contents.input.bytes.isEmpty }
 
-    /// The user's object for this exchange, or face: the one that the server holds, or a new one.
+    /// The `HTTPExchange` for the user's handlers: the object that the server keeps, or else a new object.
     var currentFace: HTTPExchange {
         if let face = contents.heldFace { return face }
         contents.faces += 1
         return HTTPExchange(self)
     }
 
-    /// Calls the handler of headers, and then lets libmicrohttpd continue the request.
+    /// Calls the handler of `HTTPServer.onHeader`, and then lets libmicrohttpd continue the request.
     func callHeaderHandler(_ handler: ((HTTPExchange) -> Void)?) {
         contents.isInHeaderHandler = true
         // The server keeps the face until the handler of requests is called. Otherwise the release of the face would answer the
@@ -207,7 +208,7 @@ final class Exchange {
         contents.isSuspended = false
     }
 
-    /// Calls the user's handler for the end of the exchange, and then releases all handlers and the face.
+    /// Calls the user's handler for the end of the exchange, and releases all handlers and the kept `HTTPExchange`.
     ///
     /// If the exchange has not ended, the call does nothing.
     func callEndHandler() {

@@ -64,7 +64,7 @@ extension PortNames {
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - deadline: The time to give up if the port has no room for a connection, or nil for never.
+    ///   - deadline: The time at which the call gives up if the port has no room for a connection; nil for never.
     /// - Returns: The connection.
     /// - Throws: ``PortNameError/unknown(_:)``, without waiting, if no port has the name.
     func connect(

@@ -157,7 +157,7 @@ extension PacketSocket {
 
     /// Makes the ``DescriptorQuota`` for the descriptors that the other end sends.
     ///
-    /// The quota also counts this socket while ``DescriptorCloser`` closes it, because closing it can take time.
+    /// Closing this socket can take time. So while ``DescriptorCloser`` closes the socket, the quota counts the socket as well.
     mutating func openQuota() {
         do { quota = DescriptorQuota(of: try peer) } catch { quota = DescriptorQuota(of: nil) }
     }

@@ -34,7 +34,7 @@ final class MessagePortInput: InputServer {
         let deliver: (consuming MessagePort.Message) -> Void
     }
 
-    /// The maximum number of messages read from one sender in a row; then the kernel is polled for other senders.
+    /// The maximum number of messages that the loop reads from one sender before it polls the kernel for other senders.
     private static let mostInARow = 16
 
     init(_ port: AnyObject, _ core: MessagePortCore, _ loop: RunLoop) {

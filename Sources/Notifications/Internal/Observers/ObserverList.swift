@@ -84,7 +84,9 @@ struct ObserverList {
     @inline(__always)
     var count: Int { unsafe storage.pointee.count.load(ordering: .acquiring) }
 
-    /// The observation at an index less than ``count``; the list retains it.
+    /// The observation at an index, which must be less than ``count``.
+    ///
+    /// The list retains the observation.
     @inline(__always)
     subscript(index: Int) -> Unmanaged<Observation> { unsafe storage.pointee.elements[index] }
 
@@ -111,7 +113,7 @@ struct ObserverList {
 
     /// Returns a new list of the observations that were not removed.
     ///
-    /// The list has room for twice that number, and for two at least.
+    /// The new list has room for twice as many observations as it contains, and for at least two.
     func compacted() -> ObserverList {
         var kept: [Observation] = []
         for index in 0..<count {

@@ -29,7 +29,9 @@ struct Delivery: ~Copyable, Sendable {
         unsafe observer._withUnsafeGuaranteedRef { $0.wasDiscarded(notification) }
     }
 
-    /// Ends the delivery that is stored at an address, because it has arrived, or because it was discarded when the loop ended.
+    /// Ends the delivery that is stored at an address.
+    ///
+    /// `hasArrived` is true if the delivery has arrived. It is false if the delivery was discarded when the loop ended.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
         // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: Delivery.self)

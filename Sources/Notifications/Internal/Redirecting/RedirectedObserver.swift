@@ -5,8 +5,8 @@ internal import Synchronization
 final class RedirectedObserver: DeliveryTarget {
     /// Padding that keeps the reference count off the cache lines of the properties that posters read.
     ///
-    /// The loop's thread writes the reference count for each delivery. The object's header and the padding fill two lines, because
-    /// processors fetch cache lines in pairs.
+    /// The loop's thread writes the reference count for each delivery. The object's header and the padding fill two cache lines,
+    /// because processors fetch cache lines in pairs.
     private let countPadding = InlineArray<14, UInt64>(repeating: 0)
 
     let redirector: NotificationRedirector
@@ -59,7 +59,9 @@ final class RedirectedObserver: DeliveryTarget {
     /// The number of posters that wait for room at this observer.
     var waitingPosterCount: Int { queue.withLock { $0.waitingPosterCount } }
 
-    /// Ends the wait of a notification's poster for this observer; does nothing if the poster does not wait.
+    /// Notes that this observer is done with a notification, so that the poster no longer waits for this observer.
+    ///
+    /// If the poster does not wait, the call does nothing.
     @inline(__always)
     func finish(_ notification: Notification, wasDiscarded: Bool = false) {
         notification.pendingDeliveries?.end(on: redirector.runLoop, wasDiscarded: wasDiscarded)

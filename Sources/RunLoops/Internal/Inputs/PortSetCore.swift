@@ -9,14 +9,14 @@ final class PortSetCore: Sendable {
 
     /// The members, the queue of ready members, and the gates of the waiting threads.
     ///
-    /// The state is guarded by a leaf lock: a thread that holds it takes no other lock. Senders take this lock as well.
+    /// The lock of this state is a leaf lock: a thread that holds it takes no other lock. Senders take this lock as well.
     private let line = Guarded(Line())
 
     /// The lock that a thread holds while it takes out a message, or adds or removes a member.
     ///
-    /// The holder acts as the receiver of the member's port. This is not a leaf lock: taking a message out of a full port queues
-    /// the messages of the port's waiting senders and wakes the senders. A sender never takes this lock, only the lock of `line`.
-    /// No user code runs under this lock.
+    /// A thread that holds the lock acts as the receiver of the members' ports. This is not a leaf lock: when the thread takes a
+    /// message out of a full port, it queues the messages of the port's waiting senders, and wakes the senders. A sender never
+    /// takes this lock, only the lock of `line`. No user code runs under this lock.
     private let receiving = Guarded(())
 
     /// The identifier of the thread that last received from the set; 0 if no thread has received from it.
@@ -81,7 +81,7 @@ final class PortSetCore: Sendable {
         didDetach(member, released)
     }
 
-    /// Removes all members, because the last reference to the set was released.
+    /// Removes all members; called when the last reference to the set was released.
     func end() {
         if Fork.isChild { return }
         while let core = line.withLock({ $0.members.first?.value.core }) { remove(core) }

@@ -59,8 +59,8 @@ final class Poller {
 
     /// Closes the poller's descriptors.
     ///
-    /// All events of sources must have been freed before. The loop calls this at the end of the thread, and does not rely on
-    /// `deinit`: if a handler ends the thread, or the thread is cancelled, the references on its stack are never released.
+    /// The events of all sources must have been freed before this call. The loop calls this at the end of the thread, and does not
+    /// rely on `deinit`: if a handler ends the thread, or the thread is cancelled, the references on its stack are never released.
     func end() {
         wakeupEvent = nil
         alarmEvent = nil
@@ -70,7 +70,7 @@ final class Poller {
 
     /// Sleeps until a descriptor is ready, or until `moment` at the latest.
     ///
-    /// - Returns: The number of system calls that the call made.
+    /// - Returns: The number of system calls that this method has made.
     func wait(until moment: Moment) -> Int {
         let calls = alarm.value.set(moment) ? 2 : 1
         askKernel(blocking: true)
@@ -82,9 +82,9 @@ final class Poller {
 
     /// Sets the alarm, so that the poller's descriptor becomes readable at `moment` at the latest.
     ///
-    /// ``findDescriptor(wakeup:)`` returns that descriptor.
+    /// The poller's descriptor is the one that ``findDescriptor(wakeup:)`` returns.
     ///
-    /// - Returns: The number of system calls that the call made.
+    /// - Returns: The number of system calls that this method has made.
     func setAlarm(_ moment: Moment) -> Int { alarm.value.set(moment) ? 1 : 0 }
 
     /// Finds the descriptor of the poller's epoll set.

@@ -15,7 +15,7 @@ extension Mailbox {
     /// number of messages that were sent before this one is a multiple of 256.
     ///
     /// Each try reads the clock. If the thread's last stamp is less than ``stampInterval`` old, the try sets no stamp. A busy
-    /// sender sends some 400 messages in that time, so most additional tries would read the clock for nothing.
+    /// sender sends some 400 messages in that interval. If it tried to stamp each of them, most tries would set no stamp.
     ///
     /// - Parameters:
     ///   - chain: The messages that are about to be sent.
@@ -51,7 +51,7 @@ extension Mailbox {
 extension Mailbox.Chain {
     /// The source location that is recorded for the handler of the oldest message; nil if the message is a signal or a request.
     ///
-    /// The chain must be for a loop's mailbox.
+    /// Read this only if the chain is for a loop's mailbox.
     var place: SourceLocation? {
         switch oldest.kind {
         case .block, .blockInModes: oldest.withBlock { $0.origin }
@@ -61,7 +61,7 @@ extension Mailbox.Chain {
         }
     }
 
-    /// Removes all stamps, which can be left from earlier messages in the same nodes.
+    /// Removes all stamps, because a node can still have the stamp of an earlier message.
     @inline(__always)
     fileprivate func clearStamps() {
         var node = newest

@@ -4,9 +4,9 @@
 /// message. So messages that are sent together share nodes, each of which contains as many messages as fit. The receiver takes the
 /// messages out one by one, oldest first. The thread that takes the last message out of a node then owns the node.
 ///
-/// A pack is marked as ``Mark/pack``. The two bytes behind the mark contain the number of messages that were put in, and the number
-/// that were taken out. When the last message is taken, the node gets the mark ``Mark/ordinary`` again, which all nodes of a slab
-/// have initially.
+/// All nodes of a slab begin with the mark ``Mark/ordinary``. A pack has the mark ``Mark/pack`` until its last message is taken.
+/// Then the mark is ``Mark/ordinary`` again. The two bytes behind the mark of a pack contain the number of messages that were put
+/// in, and the number of messages that were taken out.
 extension Node {
     /// The position of a message: its node, and its index in the node.
     @usableFromInline
@@ -28,9 +28,9 @@ extension Node {
     /// A message or notice that was taken out of a node.
     struct Taken {
         let slot: Slot
-        /// True if the node contains no further message.
+        /// True if this was the last message or notice in the node.
         ///
-        /// If so, the thread that has taken the message or notice owns the node.
+        /// If so, the node belongs to the thread that has taken the message or notice.
         let isLast: Bool
         /// True if this is a message that counts towards the mailbox's limit.
         ///

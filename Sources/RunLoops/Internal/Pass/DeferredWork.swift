@@ -1,7 +1,7 @@
-/// Work that a loop does at the end of each pass, or each time before it sleeps.
+/// Work that a loop does at the end of each pass, or before each sleep.
 ///
-/// A pass is one cycle of the loop through all its inputs. If more work is added while the loop is doing such work, the loop does
-/// the new work at the end of the next pass, or before the next sleep.
+/// A pass is one cycle of the loop through all its inputs. If new work is added while the loop is doing deferred work, the loop
+/// does the new work at the end of the next pass, or before the next sleep.
 ///
 /// > Thread safety: the loop's own thread only.
 package protocol DeferredWork: AnyObject {

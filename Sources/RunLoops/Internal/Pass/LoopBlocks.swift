@@ -1,7 +1,7 @@
 /// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that were sent to one loop.
 ///
-/// This object owns three things: the queue of those that have not run yet, the count of jobs that are running, and the waits of
-/// other threads for blocks that are running.
+/// This object owns three things: the queue of blocks, parcels and jobs that have not run yet; the number of running jobs; and the
+/// record of threads and tasks that wait for running blocks.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopBlocks {
@@ -11,7 +11,7 @@ final class LoopBlocks {
     /// The queue is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
     private let confined = ExclusivityUnchecked(BlockQueue())
 
-    /// The record of other threads and tasks that wait for the blocks that the loop is running now.
+    /// The stack of running blocks that other threads or tasks wait for.
     let waits = WaitStack()
 
     /// The number of jobs of actors and tasks on the thread's stack.
@@ -50,7 +50,9 @@ final class LoopBlocks {
         queue.holdsBlock(for: mode, isCommon: isCommon)
     }
 
-    /// Puts the blocks that were set aside back into the queue, because the running mode or the set of common modes has changed.
+    /// Puts the blocks that were set aside for another mode back into the queue.
+    ///
+    /// This is called when the running mode or the set of common modes has changed.
     func modesDidChange() { queue.modeDidChange() }
 
     // MARK: - Running
@@ -120,11 +122,11 @@ final class LoopBlocks {
 
     /// Runs the remaining jobs of actors; jobs of tasks that only prefer the loop are enqueued on the default executor.
     ///
-    /// The loop calls this when its thread ends. Jobs that are enqueued during the call are treated in the same way. A job cannot
-    /// be destroyed, because then its task and the tasks that await that task would never end.
+    /// The loop calls this when its thread ends. Jobs that are enqueued during the call are treated in the same way. No job is
+    /// destroyed, because its task would then never end, and neither would the tasks that await its task.
     ///
-    /// Tasks that only prefer the loop continue on another executor. On this loop such a task could yield again and again, and so
-    /// keep the thread from ending.
+    /// The other jobs belong to tasks that only prefer the loop as their executor. If such a task continued on this loop, it could
+    /// yield again and again, and so keep the thread from ending.
     ///
     /// - Parameter takeMail: A function that moves the nodes in the mailbox into the queue.
     func runLastJobs(_ takeMail: () -> Void) {

@@ -3,7 +3,7 @@
 extension LoopCore {
     /// Makes one pass of this loop without waiting.
     ///
-    /// This is called for another main loop of the thread, which serves this loop as its guest.
+    /// Use this for a guest: a loop that another main loop of its thread serves.
     ///
     /// - Parameters:
     ///   - mode: The mode.
@@ -19,7 +19,7 @@ extension LoopCore {
         _ = run(Activation(mode: mode, deadline: .never, options: options))
     }
 
-    /// Prepares this loop, which is a guest, for the next wait of the main loop that serves it.
+    /// Prepares this guest loop for the next wait of the main loop that serves it.
     ///
     /// - Parameters:
     ///   - mode: The mode.

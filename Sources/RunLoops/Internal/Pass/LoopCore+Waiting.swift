@@ -12,7 +12,7 @@ extension LoopCore {
     ///
     /// - Parameters:
     ///   - deadline: The moment at which the wait ends even if there is no work.
-    ///   - afterCalls: True if observers or idle work possibly ran after the check that found no work.
+    ///   - afterCalls: True if observers or idle work can have run since the check that found no work.
     func sleep(until deadline: Moment, afterCalls: Bool) {
         if Recorder.mayRecord {
             Fork.look("RunLoop.run")

@@ -15,15 +15,17 @@ enum RecordedPlaces {
 
     private struct Table {
         var numbers: [Place: UInt32] = [:]
-        /// The places; the index of a place is its number.
+        /// The places that have numbers; the index of a place is its number.
         ///
-        /// The number 0 stands for all places that have no number of their own.
+        /// All other places share the number 0.
         var places: [Place] = [.text("an unknown place")]
     }
 
     static let most = 1 << 16
 
-    /// The table, behind a lock that a forked child can use, because such a child can make its own recording.
+    /// The numbers of the places, behind a lock that a forked child can use.
+    ///
+    /// A forked child can make its own recording, which needs these numbers.
     private static let table = ForkSafe(Table())
 
     /// Returns the number of a place; a new place gets a new number.

@@ -31,7 +31,7 @@ extension Recorder {
         note(.drop, RecordedPlaces.Place(origin), number: 1)
     }
 
-    /// Sets the place of a delivery to the place where its notification was made.
+    /// Records the source location of a notification as the place of its delivery.
     ///
     /// The delivery is the innermost event of the calling thread. If that event is not a delivery, this method does nothing.
     ///

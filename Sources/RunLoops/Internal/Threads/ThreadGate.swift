@@ -97,9 +97,10 @@ package final class ThreadGate: @unchecked Sendable {
 
     /// Returns the length, in nanoseconds, of the next wait on the condition variable.
     ///
-    /// No condition variable can wait on the clock of ``Moment``: the clock of condition variables stands still while the machine
-    /// is suspended. So a thread waits in short steps, and reads the clock after each step. If the deadline has passed during a
-    /// suspension, the thread continues within ``longestWait``.
+    /// No condition variable can wait on the clock of ``Moment``. The clock of condition variables stands still while the machine
+    /// is suspended, but the clock of ``Moment`` continues. So a thread waits in short steps, and reads the clock of ``Moment``
+    /// after each step. If the deadline passes during a suspension, the thread continues at most ``longestWait`` after the
+    /// suspension has ended.
     ///
     /// - Returns: The length, or nil if the deadline has passed.
     static func waitLength(until deadline: Moment, at now: Moment) -> Int64? {

@@ -20,9 +20,9 @@ enum NameResolver {
     /// The maximum number of addresses that are tried for one name.
     private static let mostAddresses = 16
 
-    /// Resolves a host name on another thread, for a look-up that receives the answer.
+    /// Begins to resolve a host name on another thread, which then passes the answer to the look-up.
     ///
-    /// - Throws: `SystemError` if the system refuses a thread and no other thread can resolve the name.
+    /// - Throws: `SystemError` if the system refuses to start a thread, and no thread is running that can resolve the name.
     static func resolve(_ host: String, _ port: UInt16, for lookUp: LookUp) throws(SystemError) {
         let job = Job(host: host, port: port, lookUp: lookUp)
         if !queue.withLock({ $0.add(job) }) { return }

@@ -64,7 +64,9 @@ package enum StreamReceipt {
 
 /// The result of a call that sends bytes.
 package enum StreamSending {
-    /// The kernel or the filter has accepted this number of the connection's bytes, and may accept more.
+    /// The kernel or the filter has accepted bytes of the connection; the value is their number.
+    ///
+    /// An immediate second call can possibly send more bytes.
     case bytes(Int)
     /// The kernel accepts no more bytes for now.
     case blocked
