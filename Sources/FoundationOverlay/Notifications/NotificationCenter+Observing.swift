@@ -5,10 +5,10 @@ public import struct Notifications.Notification
 public import class Notifications.NotificationCenter
 
 extension NotificationCenter {
-    /// Registers a handler that is called in a queue, or on the posting thread.
+    /// Registers a handler that is called in an operation queue, or on the posting thread.
     ///
-    /// A post waits until a handler in a queue has returned. The observation continues until the token is passed to
-    /// `removeObserver(_:)` or the center is destroyed; the token need not be kept.
+    /// If the handler is called in a queue, the post waits until the handler has returned. The observation continues until the
+    /// token is passed to `removeObserver(_:)` or the center is destroyed; the token need not be kept.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
@@ -49,13 +49,13 @@ extension NotificationCenter {
         observe(name, object) { HandlerQueue.callOnMainActor(block, with: $0) }
     }
 
-    /// Registers a handler for a name of Foundation's.
+    /// Registers a handler for a `Foundation.NSNotification.Name`.
     ///
     /// The default center also calls the handler for notifications that Foundation's default center posts under the name.
     ///
     /// - Parameters:
     ///   - name: The name to observe.
-    ///   - object: The object whose notifications to observe, as for a name of this package.
+    ///   - object: The object whose notifications to observe, as in the method for a `Notification.Name`.
     ///   - queue: The queue; nil for the posting thread.
     ///   - block: Called with each notification.
     /// - Returns: A token, with which `removeObserver(_:)` ends the observation.
@@ -70,13 +70,13 @@ extension NotificationCenter {
         return addObserver(forName: Notification.Name(name), object: object, queue: queue, using: block)
     }
 
-    /// Registers a handler, called on the main actor, for a name of Foundation's.
+    /// Registers a main-actor handler for a `Foundation.NSNotification.Name`.
     ///
     /// The default center also calls the handler for notifications that Foundation's default center posts under the name.
     ///
     /// - Parameters:
     ///   - name: The name to observe.
-    ///   - object: The object whose notifications to observe, as for a name of this package.
+    ///   - object: The object whose notifications to observe, as in the method for a `Notification.Name`.
     ///   - queue: `.main`.
     ///   - block: Called with each notification.
     /// - Returns: A token, with which `removeObserver(_:)` ends the observation.

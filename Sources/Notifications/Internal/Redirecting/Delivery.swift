@@ -1,8 +1,8 @@
 /// A notification in a loop's queue, on its way to an observer with unlimited capacity.
 ///
-/// The delivery does not count its reference to the observer, because otherwise the poster and the loop would both write the
-/// reference count for each notification. The observer stays alive until all deliveries that were sent to it have arrived or were
-/// discarded (``RedirectedObserver/outliveDeliveries()``).
+/// The delivery does not retain the observer. Otherwise the poster and the loop would both write the observer's reference count for
+/// each notification. The observer stays alive until all deliveries that were sent to it have arrived or were discarded
+/// (``RedirectedObserver/outliveDeliveries()``).
 ///
 /// `@safe`, because the observer stays alive.
 @safe
@@ -29,7 +29,9 @@ struct Delivery: ~Copyable, Sendable {
         unsafe observer._withUnsafeGuaranteedRef { $0.wasDiscarded(notification) }
     }
 
-    /// Ends the delivery that is stored at an address, because it has arrived, or because it was discarded when the loop ended.
+    /// Ends the delivery that is stored at an address.
+    ///
+    /// `hasArrived` is false if the delivery was discarded when the loop ended.
     static func end(at address: UnsafeMutableRawPointer, hasArrived: Bool) {
         // Safe: called once for each delivery, with the address at which it was stored, which no other thread reads.
         let delivery = unsafe address.assumingMemoryBound(to: Delivery.self)

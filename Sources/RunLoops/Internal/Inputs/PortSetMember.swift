@@ -18,7 +18,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     ///
     /// This is guarded by the lock of the set's queue of ready members.
     var isDetached = true
-    /// The signal with which the port is armed while it is empty; nil while the port is not in the set.
+    /// The signal with which an empty port is armed; nil while the port is not in the set.
     ///
     /// This is guarded by the set's `receiving` lock.
     private var signal: ReadyNode?

@@ -116,7 +116,7 @@ extension MainQueue {
     /// Read this on the main thread, or after the main thread has ended.
     static var mainThreadWasKept: Bool { runloops_main_thread_was_kept() }
 
-    /// Makes the main loop run on the main thread forever, from the moment at which an asynchronous main suspends.
+    /// Makes the main loop run on the main thread forever, beginning when an asynchronous `main` suspends.
     ///
     /// - Parameter run: The function that runs the loop; it never returns.
     /// - Throws: `SystemError` if this Swift runtime or libdispatch has no hook for this (`ENOTSUP`), or if other code already uses
