@@ -15,8 +15,8 @@ public import RunLoops
 /// libcurl implements the transfers: HTTP/1.1 and HTTP/2, TLS, compression, proxies, redirects, and the reuse of connections. The
 /// transfers need no thread except the loop's. Only host names are resolved on threads of libcurl.
 ///
-/// The client serves its transfers while the loop runs in its mode. While the loop runs in another mode, the transfers and their
-/// handlers wait. A transfer under way keeps the mode alive. A client without transfers does not.
+/// The client serves its transfers while the loop runs in the client's mode. While the loop runs in another mode, the transfers and
+/// their handlers wait. A transfer under way keeps the mode alive. A client without transfers does not.
 ///
 /// After you release the client, it ends when its last transfer has ended. ``invalidate()`` ends it immediately.
 ///
@@ -87,7 +87,7 @@ public final class HTTPClient {
     ///
     /// A regular file is sent from its offset to its end, and again from that offset if the body must be sent again, for example
     /// after a redirect. The loop's thread reads the file, and waits for the disk. A pipe or socket is made non-blocking, and its
-    /// bytes are sent as they arrive, until its end. Apart from that, this method behaves like
+    /// bytes are sent as they arrive, until its end. In all other respects, this method behaves like
     /// ``start(_:fileID:line:configure:)``.
     ///
     /// - Parameters:
@@ -115,7 +115,7 @@ public final class HTTPClient {
     /// Ends all transfers with ``HTTPClientError/clientInvalidated``, and closes all connections.
     ///
     /// The handlers of ``HTTPTransfer/onEnd(_:)`` are called before this method returns. If a handler of the client calls this
-    /// method, the handlers of the end are called after that handler. Bytes that were not delivered are discarded. Calling this
+    /// method, the `onEnd` handlers are called after that handler. Bytes that were not delivered are discarded. Calling this
     /// method again does nothing.
     public func invalidate() {
         loop.requireOwnThread("HTTPClient.invalidate", "perform a block on the loop and call it there")

@@ -8,7 +8,8 @@ extension HTTPServer {
     /// accepts them first. Each connection is closed after its next answer, or when nothing has arrived on it for half a second.
     /// Streamed answers continue to their end.
     ///
-    /// Calling this method again while the server stops adds the handler. It can shorten the remaining time, but not extend it.
+    /// If you call this method again while the server stops, the new handler is called, too. The new limit can shorten the
+    /// remaining time, but not extend it.
     ///
     /// ```swift
     /// let stop = try GracefulStop(deadline: .seconds(30)) { stop in
@@ -40,8 +41,8 @@ extension HTTPServer {
 
     /// Stops accepting connections, answers the requests that have begun, and then invalidates the server.
     ///
-    /// The calling task must run on the thread of the loop, and is suspended until the server is invalid. Apart from that, this
-    /// method behaves like ``stop(within:onStopped:)``.
+    /// The calling task must run on the thread of the loop, and is suspended until the server is invalid. In all other
+    /// respects, this method behaves like ``stop(within:onStopped:)``.
     ///
     /// - Parameter limit: The time after which the remaining requests are ended with ``HTTPExchange/EndReason/serverInvalidated``.
     nonisolated(nonsending) public func stop(within limit: Duration = .seconds(30)) async {
@@ -78,7 +79,7 @@ extension HTTPServer {
         if socket >= 0 { runloops_socket_close(socket) }
     }
 
-    /// Invalidates the server if no connection is left or the deadline of the stop has passed.
+    /// Invalidates the server if no connection is left, or if the deadline for stopping has passed.
     func goOnStopping(_ now: ContinuousClock.Instant) {
         guard let stopping else { return }
         if links.isEmpty || now >= stopping.deadline { source?.invalidate() }

@@ -1,14 +1,14 @@
 public import RunLoops
 
 extension ProcessReport {
-    /// Takes a report of the loops of this process.
+    /// Makes a report of the loops of this process.
     ///
     /// Blocks the calling thread until the loops have answered, for at most `patience`. While an inspector or a watchdog is active,
     /// the report names the handlers that are being called; otherwise it names none.
     ///
     /// - Parameters:
     ///   - recorder: The flight recorder of the process, for ``recent`` and the duration of calls.
-    ///   - patience: The longest time to wait for loops to answer with their inputs.
+    ///   - patience: The longest time to wait for the loops to list their inputs.
     ///
     /// > Thread safety: any thread. Not in asynchronous code, because it blocks.
     @available(

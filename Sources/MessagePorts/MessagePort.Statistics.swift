@@ -18,14 +18,15 @@ extension MessagePort {
         /// The number of connections that were closed because their greeting did not arrive in time.
         public internal(set) var silentPeers = 0
 
-        /// The number of connections that were closed or refused because their peer's descriptors could not be closed in time.
+        /// The number of connections that were closed or refused because descriptors from the same process or user could not be
+        /// closed in time.
         public internal(set) var unclosablePeers = 0
 
         /// The number of connections that were closed because the peer did not read its replies.
         public internal(set) var unreadPeers = 0
 
-        /// The number of connections that were closed because of a packet that was malformed, not allowed at that point, or beyond
-        /// the limits.
+        /// The number of connections that were closed because a packet was malformed, exceeded a limit, or was not allowed when it
+        /// arrived.
         public internal(set) var malformedPackets = 0
 
         /// The number of messages and requests that were delivered.

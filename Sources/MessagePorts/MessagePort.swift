@@ -99,8 +99,8 @@ public final class MessagePort: Sendable {
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: The handler, which is called once.
     ///
-    /// > Thread safety: any thread; the handler is called on the calling thread. Not in asynchronous code, where the thread may
-    /// change.
+    /// > Thread safety: any thread; the handler is called on the thread that calls this method. Not in asynchronous code, where
+    /// the thread may change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
     public func onInvalidation(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void

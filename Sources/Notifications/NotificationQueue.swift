@@ -69,9 +69,9 @@ public final class NotificationQueue: Sendable {
 
     /// Enqueues a notification to be posted later.
     ///
-    /// If this is called on another thread, the call is passed to the loop, which wakes up for it. The loop carries out the call on
-    /// its own thread when it next runs in any mode. With ``PostingStyle/now``, it carries out the call when it next runs in one of
-    /// `modes`. Everything described below happens at that time.
+    /// If you call this on another thread, the call is passed to the loop, and the loop wakes up. The loop carries out the call on
+    /// its own thread when it next runs in any mode, or, for ``PostingStyle/now``, in one of `modes`. Everything described below
+    /// happens at that time.
     ///
     /// - Parameters:
     ///   - notification: The notification.

@@ -3,8 +3,8 @@ internal import DequeModule
 /// Serves a C library that owns several descriptors and a deadline, but has no thread and no loop.
 ///
 /// Libraries such as libcurl, hiredis, c-ares and libpq leave the waiting to your program: they name the descriptors and events to
-/// watch, and the time by which they must be called again. Pass both on to the source. The loop calls `service` at most once in a
-/// pass, for all ready descriptors. In `service`, take one ``Report`` after another, and call the library for each report.
+/// watch, and the time by which they must be called again. Pass all of this on to the source. The loop calls `service` at most once
+/// in a pass, for all ready descriptors. In `service`, take one ``Report`` after another, and call the library for each report.
 ///
 /// ```swift
 /// let source = try LibrarySource { source in
@@ -19,7 +19,8 @@ internal import DequeModule
 /// the kernel.
 ///
 /// The library still owns the descriptors. Stop watching a descriptor, by setting an empty interest, before its number is used for
-/// another file. If the library closes a descriptor that the source still watches, the program does not end.
+/// another file. If the library closes a descriptor that the source still watches, the program continues. In the
+/// same case, a ``DescriptorSource`` ends the program.
 ///
 /// While `service` runs the loop, the loop does not call `service` again. Descriptors that become ready in the meantime are served
 /// afterwards.

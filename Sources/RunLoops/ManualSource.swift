@@ -1,4 +1,4 @@
-/// Calls a handler on its loop's thread after any thread has signalled the source.
+/// Calls a handler on the thread of the source's loop after any thread has signalled the source.
 ///
 /// Signals merge: the handler is called once for all signals that arrive before the call, and once more for all signals that arrive
 /// during the call. A signal is kept while the source's modes do not run, and while the source is in no loop. Unlike in Core

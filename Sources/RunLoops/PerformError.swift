@@ -1,8 +1,8 @@
 /// The reason for which a wait for another thread's loop ended without a result.
 ///
-/// If you waited for a block, the block has not started and will not start. The exception is ``loopEnded(_:)``: perhaps the block
-/// has started, and has itself ended the thread. If you waited for the observers of a notification of the module Notifications,
-/// every error means that the notification has been posted, and that only the wait has ended early.
+/// If you waited for a block, the block has not started and will not start. The exception is ``loopEnded(_:)``: the block can
+/// have started, and can itself have ended the thread. If you waited for the observers of a notification of the module
+/// Notifications, every error means that the notification has been posted, and that only the wait has ended early.
 ///
 /// > Thread safety: a value.
 public enum PerformError: Error, Hashable, Sendable {
@@ -10,7 +10,7 @@ public enum PerformError: Error, Hashable, Sendable {
     case timedOut(ErrorOrigin)
     /// The loop's thread ended before the block or the observers had returned.
     ///
-    /// Perhaps the block itself has ended the thread.
+    /// It is possible that the block itself has ended the thread.
     case loopEnded(ErrorOrigin)
     /// The calling thread would wait for itself.
     ///

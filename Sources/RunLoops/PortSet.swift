@@ -19,7 +19,7 @@
 ///
 /// Members with messages are served in turn, one message each, so no member starves behind a busy member. A port is in at most one
 /// set or one loop. While it is in neither, its messages wait in the port, and its next set or loop serves them. The set holds its
-/// members. A member that has ended leaves the set after the element for its end was received.
+/// members. A member that has ended leaves the set after the element that reports its end was received.
 ///
 /// When the last reference to the set is released, the set releases its members.
 ///

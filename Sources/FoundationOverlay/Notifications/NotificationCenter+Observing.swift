@@ -5,10 +5,10 @@ public import struct Notifications.Notification
 public import class Notifications.NotificationCenter
 
 extension NotificationCenter {
-    /// Registers a handler that is called in a queue, or on the posting thread.
+    /// Registers a handler that is called in an operation queue, or on the posting thread.
     ///
-    /// A post waits until a handler in a queue has returned. The observation continues until the token is passed to
-    /// `removeObserver(_:)` or the center is destroyed; the token need not be kept.
+    /// If the handler is called in a queue, the post waits until the handler has returned. The observation continues until the
+    /// token is passed to `removeObserver(_:)` or the center is destroyed; the token need not be kept.
     ///
     /// - Parameters:
     ///   - name: The name to observe; nil for every name.
@@ -55,7 +55,7 @@ extension NotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe.
-    ///   - object: The object whose notifications to observe, as for a name of this package.
+    ///   - object: The object whose notifications to observe, as in the method for a `Notification.Name`.
     ///   - queue: The queue; nil for the posting thread.
     ///   - block: Called with each notification.
     /// - Returns: A token, with which `removeObserver(_:)` ends the observation.
@@ -76,7 +76,7 @@ extension NotificationCenter {
     ///
     /// - Parameters:
     ///   - name: The name to observe.
-    ///   - object: The object whose notifications to observe, as for a name of this package.
+    ///   - object: The object whose notifications to observe, as in the method for a `Notification.Name`.
     ///   - queue: `.main`.
     ///   - block: Called with each notification.
     /// - Returns: A token, with which `removeObserver(_:)` ends the observation.

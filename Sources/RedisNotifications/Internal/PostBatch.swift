@@ -16,10 +16,10 @@ struct PostBatch {
     var isEmpty: Bool { posts.isEmpty }
     var isFull: Bool { posts.count >= PostBatch.most.posts || bytes.count >= PostBatch.most.bytes }
 
-    /// The encoded posts of the batch, as records one after the other.
+    /// The encoded posts of the batch, each of them preceded by its length.
     ///
-    /// Each record is the length of the encoded post, as four bytes, followed by the encoded post. The encoded post begins with the
-    /// post's number, as eight bytes.
+    /// A record consists of the length, in four bytes, and the encoded post. The encoded post begins with the post's number, in
+    /// eight bytes.
     var bytes: [UInt8] { records.bytes }
 
     mutating func append(_ post: Post) {

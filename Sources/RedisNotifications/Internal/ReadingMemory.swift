@@ -8,9 +8,9 @@ struct ReadingMemory: Hashable, Sendable {
     var cursor = EntryID.zero
     /// The numbers of the subscriptions that have read all entries up to ``cursor``.
     private(set) var live: Set<UInt64> = []
-    /// For each subscription that has begun, the ``EndedPosters/count`` at the time when the subscription was last in ``live``.
+    /// The subscriptions that have begun, each with a value of ``EndedPosters/count``.
     ///
-    /// The keys are the numbers of the subscriptions.
+    /// A key is the number of a subscription. The value is the count at the time when the subscription was last in ``live``.
     private(set) var begun: [UInt64: UInt64] = [:]
     /// The numbers of the subscriptions whose positions are from an earlier run of the server, and so may be invalid.
     private(set) var unsure: Set<UInt64> = []
@@ -19,7 +19,7 @@ struct ReadingMemory: Hashable, Sendable {
     /// The posters whose ends were read from the stream.
     private(set) var ended = EndedPosters()
 
-    /// Notes that the engine reads another generation of the data, which has another stream.
+    /// Notes that the generation of the server's data has changed, so that the engine reads a different stream.
     mutating func beginGeneration() {
         stopLive()
         cursor = .zero
@@ -52,7 +52,7 @@ struct ReadingMemory: Hashable, Sendable {
         incomplete.subtract(numbers)
     }
 
-    /// Notes that a poster's end was read.
+    /// Notes that an entry of the stream reports the end of a poster.
     mutating func note(endOf poster: PosterID, at id: EntryID) { ended.note(poster, at: id) }
 
     /// Forgets ended posters whose entries the stream no longer has.

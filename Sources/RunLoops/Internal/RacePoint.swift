@@ -31,7 +31,7 @@ enum RacePoint: UInt8, CaseIterable {
     }
 #endif
 
-/// Marks that the calling thread is at a race point.
+/// Calls the hook, if a test has set one, because the calling thread is at a race point.
 @inline(__always)
 func racePoint(_ point: RacePoint) {
     #if DEBUG

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The remaining time for which a simulation waits for an event from outside.
+/// The time that is left for a simulation to wait for an event from outside.
 ///
 /// A simulation waits in this way while none of its own threads can continue: a thread outside of the simulation may still send a
 /// message, and a task may still run. The time is measured with the system's clock.

@@ -54,10 +54,10 @@ extension Hub {
         }
     }
 
-    /// Queues the newest ``Horizon`` of each topic for a subscription that is still getting earlier posts.
+    /// Queues the newest ``Horizon`` of each topic for a subscription whose earlier posts are still being sent.
     ///
-    /// If a horizon is older than the subscription, the subscription has not lost the posts that the horizon stands for. The
-    /// baselines leave out the numbers of the newest posts, because those posts are still to come.
+    /// A horizon stands for posts that are not sent. If a horizon is older than the subscription, these posts do not count as lost.
+    /// The baselines contain the horizons, but not the numbers of the newest posts, because the newest posts are still to be sent.
     mutating func explain(_ marks: [Baseline.Mark], to request: Subscription, _ id: ConnectionID) {
         let bases = marks.filter { $0.base > 0 }.map { mark in
             Baseline.Mark(
@@ -240,7 +240,9 @@ extension Hub {
         }
     }
 
-    /// Returns, for each poster and each topic that at least one of the subscriptions wants, the number of the newest post.
+    /// Returns a mark for each topic of each poster, if at least one of the subscriptions wants the topic.
+    ///
+    /// The `number` of a mark is the number of the newest post or of the newest horizon, whichever is higher.
     private func marks(_ wanted: [Subscription]) -> [Baseline.Mark] {
         var found: [Baseline.Mark] = []
         func add(_ name: PosterID, _ marks: [Topic: HubPoster.Mark]) {

@@ -28,7 +28,7 @@ struct HubConnection: Hashable, Sendable {
         let subscription: UInt64
         /// The position of the next post to check against the subscription.
         var next: UInt64
-        /// The earliest time of a post to send; nil for no limit.
+        /// The lower limit on the date of the posts to send; nil for no limit.
         var since: Int64?
     }
 
@@ -72,11 +72,15 @@ struct HubConnection: Hashable, Sendable {
     /// True if the connection has confirmed posts since the last check, or if it held no posts at the time of that check.
     var hasConfirmed = true
     var owesAcknowledgement = false
-    /// True while the hub delays the acknowledgement of posts of this connection until other connections have confirmed the posts.
+    /// True while the hub delays an acknowledgement to this connection.
+    ///
+    /// The connection has sent posts, and the hub waits for other connections to confirm the posts.
     var isPatient = false
-    /// The horizons received so far from the poster's opening announcement; empty once the announcement is complete.
+    /// The horizons in those parts of the poster's opening announcement that have arrived.
+    ///
+    /// The list is emptied when the last part has arrived.
     var opening: [Horizon] = []
-    /// True once the poster has said that it ends.
+    /// True after the poster has announced its end.
     var hasEnded = false
     var isReady = false
 
@@ -88,7 +92,7 @@ struct HubConnection: Hashable, Sendable {
     /// True if the connection has not confirmed all posts that are queued for it or were sent to it.
     var holdsPosts: Bool { queuedPosts > 0 || !unconfirmed.isEmpty }
 
-    /// True if posts were left out of the queue for lack of room, and the connection has not been told so.
+    /// True if posts were left out of the queue for lack of room, and this loss has not been reported to the connection.
     var misses: Bool { !missed.isEmpty || isMissingMore }
 
     /// Adds a post to the queue, or records that the queue has no room for it.

@@ -14,7 +14,9 @@ final class UploadStream {
     /// The number of written bytes that libcurl has not taken yet.
     var count: Int { queue.count }
 
-    /// True from the write that makes ``count`` exceed 256 KiB until ``count`` has fallen to half of that.
+    /// True while the writer should wait.
+    ///
+    /// The value becomes true when ``count`` exceeds 256 KiB. It becomes false when ``count`` has fallen to 128 KiB or less.
     var isAboveMark: Bool { queue.isAboveMark }
 
     /// True once libcurl was given bytes, so that the body cannot be sent a second time.
@@ -40,7 +42,7 @@ final class UploadStream {
         return filled == 0 && !hasEnded ? nil : filled
     }
 
-    /// True after ``count`` has fallen from above 256 KiB to half of that, until ``takeDrained()`` is called.
+    /// True if ``isAboveMark`` has become false since the last call of ``takeDrained()``.
     var hasDrained: Bool { queue.hasDrained }
 
     func takeDrained() -> Bool { queue.takeDrained() }

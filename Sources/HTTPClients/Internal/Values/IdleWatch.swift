@@ -7,11 +7,11 @@ struct IdleWatch {
     private var progress: Int64 = -1
     /// The instant from which idle time counts; nil before the first sample.
     ///
-    /// This is the instant of the last sample that showed progress, was taken before the request was sent, or found the transfer
-    /// waiting for code of this process.
+    /// This is the instant of the last sample that does not count as idle. Such a sample shows progress, is taken before the
+    /// request is sent, or is taken while the transfer waits for code of this process.
     private var since: ContinuousClock.Instant?
 
-    /// Takes a sample of a transfer, and compares it with the one before.
+    /// Takes a sample of a transfer, and compares it with the previous sample.
     ///
     /// - Parameters:
     ///   - progress: A number that changes when bytes are sent or received; -1 before the request is sent.
@@ -29,6 +29,6 @@ struct IdleWatch {
         return since.map { now - $0 >= limit } ?? false
     }
 
-    /// Returns the time between two samples for a limit on idle time.
+    /// Returns the time from one sample to the next, which depends on the limit on idle time.
     static func interval(of limit: Duration) -> Duration { max(limit / 8, .milliseconds(1)) }
 }

@@ -17,7 +17,7 @@ struct ExchangeState {
 
     /// The step to take when libmicrohttpd asks how to continue a request.
     enum Step {
-        /// Nothing is to be done: the request continues, and libmicrohttpd asks again.
+        /// Nothing is to be done: the request continues, and libmicrohttpd will ask for the next step.
         case goOn
         /// The handler of headers is to be called; the connection is to be suspended until the handler has returned.
         case callHeaderHandler
@@ -80,7 +80,7 @@ struct ExchangeState {
         return .sendAnswer
     }
 
-    /// True in the phase in which the handler of headers decides.
+    /// True in the phase in which the user's handler of headers decides about the body.
     var isAsking: Bool { phase == .asking }
 
     /// Records that the handler that was due has returned.

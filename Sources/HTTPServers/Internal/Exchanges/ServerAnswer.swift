@@ -12,8 +12,7 @@ enum ServerAnswer {
     case whole(OpaquePointer, status: Int)
     /// The state that replaces ``whole(_:status:)`` after the response object was released.
     ///
-    /// The object was passed to libmicrohttpd before its release, with two exceptions: the exchange ended first, or the answer
-    /// could not be sent.
+    /// Before the release, the object was passed to libmicrohttpd, unless the exchange ended first or the answer could not be sent.
     case sent
     case stream(_ status: Int, HTTPFields, count: Int?)
     case file(FileBody, _ status: Int, HTTPFields)

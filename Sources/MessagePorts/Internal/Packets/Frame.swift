@@ -56,7 +56,7 @@ struct Frame: Hashable, Sendable {
 
     /// The head of the packet as three numbers, little-endian in memory.
     ///
-    /// - Precondition: The length of the body is less than 2³², the number of descriptors less than 2¹⁶.
+    /// - Precondition: The length of the body is less than 2³², and the number of descriptors is less than 2¹⁶.
     var encoded: InlineArray<3, UInt64> {
         let start = UInt64(Frame.mark) | UInt64(Frame.version) << 16 | UInt64(kind.rawValue) << 24
         let first = start | UInt64(id) << 32

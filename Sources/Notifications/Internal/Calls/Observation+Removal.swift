@@ -23,9 +23,10 @@ extension Observation {
         return true
     }
 
-    /// Settles the observation if it was removed and no other call of it is running.
+    /// Settles the observation if it was removed and none of its other calls is running.
     ///
-    /// A thread calls this at the end of a call of the observation, after it has cleared the slot in which the call was published.
+    /// A thread calls this when its call of the handler has ended. Before that, the thread has cleared the slot in which the call
+    /// was published.
     @inline(__always)
     final func callHasEnded() {
         if isRemoved { settle() }

@@ -25,7 +25,7 @@ struct WaitingNotifications {
     /// The identity of a waiting notification; valid while the notification waits.
     struct Ticket: Equatable {
         fileprivate let slot: UInt32
-        /// The number of the notification, by the order in which notifications were enqueued.
+        /// A number that increases with each notification that is enqueued.
         let sequence: Int
     }
 

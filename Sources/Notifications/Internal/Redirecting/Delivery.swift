@@ -1,8 +1,8 @@
 /// A notification in a loop's queue, on its way to an observer with unlimited capacity.
 ///
-/// The delivery does not count its reference to the observer, because otherwise the poster and the loop would both write the
-/// reference count for each notification. The observer stays alive until all deliveries that were sent to it have arrived or were
-/// discarded (``RedirectedObserver/outliveDeliveries()``).
+/// The delivery does not retain the observer. Otherwise the poster and the loop would both write the observer's reference count for
+/// each notification. The observer stays alive until all deliveries that were sent to it have arrived or were discarded
+/// (``RedirectedObserver/outliveDeliveries()``).
 ///
 /// `@safe`, because the observer stays alive.
 @safe

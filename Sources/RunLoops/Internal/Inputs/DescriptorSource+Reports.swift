@@ -24,10 +24,10 @@ extension DescriptorSource {
         return readiness
     }
 
-    /// Ends the program if the descriptor no longer refers to the same file; checks this at some of the kernel's reports only.
+    /// Ends the program if a check shows that the descriptor no longer refers to the same file.
     ///
     /// The check is necessary because the kernel continues to report a closed descriptor while a copy of it is open. The check
-    /// takes a system call, so it is made only at the first report and then at one report in 32.
+    /// takes a system call, so it is made only at the kernel's first report and then at one report in 32.
     func checkSometimes(in list: LoopDescriptors) {
         if watch.reportsUntilCheck > 0 {
             watch.reportsUntilCheck -= 1

@@ -25,9 +25,9 @@ final class HandlerCaller {
     /// So the recorder reads the clock only once for each handler.
     var followsHandler = false
 
-    /// True while the passing time is counted as busy time of the loop.
+    /// True while the time is counted as busy time of the loop.
     ///
-    /// This lasts until the loop waits, even if ``notes`` becomes false earlier.
+    /// The time is counted until the loop waits or its outermost run returns, even if ``notes`` becomes false earlier.
     private var isCountedAsBusy = false
 
     /// True if the program has asked the loop to time its handlers.
@@ -55,7 +55,9 @@ final class HandlerCaller {
         notesMessages = isWanted
     }
 
-    /// Notes that the loop begins to serve messages, so that the recorder reads the clock before the first handler.
+    /// Notes that the loop begins to serve messages.
+    ///
+    /// The recorder therefore reads the clock before the first handler.
     @inline(__always)
     func beginMessages() { followsHandler = false }
 

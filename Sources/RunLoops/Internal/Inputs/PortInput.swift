@@ -17,7 +17,9 @@ final class PortInput: SignalledInput {
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
 
-    /// Stores a handler for a mode, or for the common modes, unless that mode already has a handler.
+    /// Stores a handler for a mode, unless a handler is already stored for this mode.
+    ///
+    /// The mode can be `.common`, which stands for all common modes.
     func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
         handlers.add(Handler(mode: mode, deliver: deliver))
     }
@@ -102,7 +104,7 @@ final class PortInput: SignalledInput {
         return served
     }
 
-    /// Serves a message or notice that was queued beyond the port's limit.
+    /// Serves a message that was queued beyond the port's limit, or a notice that no send right is left.
     ///
     /// - Returns: True if a handler was called.
     @inline(never)

@@ -18,7 +18,7 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     ///
     /// This is guarded by the lock of the set's queue of ready members.
     var isDetached = true
-    /// The signal with which the port is armed while it is empty; nil while the port is not in the set.
+    /// The signal with which an empty port is armed; nil while the port is not in the set.
     ///
     /// This is guarded by the set's `receiving` lock.
     private var signal: ReadyNode?
@@ -80,7 +80,7 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
 
 // The operations of a port's receiver. They are called under the set's `receiving` lock.
 extension PortSetMember {
-    /// Prepares the member to receive, by making the signal.
+    /// Makes the signal, so that the member can receive.
     func begin() { signal = ReadyNode(to: self) }
 
     /// Arms the port's mailbox, or the bell of a signal port.
@@ -123,7 +123,7 @@ extension PortSetMember {
         return (taken, !core.arm(with: signal))
     }
 
-    /// Stops receiving, and releases the claim.
+    /// Stops receiving, and releases the claim on the port, so that another receiver can take the port.
     func cease() {
         guard let signal else { return }
         core.disarm(signal)

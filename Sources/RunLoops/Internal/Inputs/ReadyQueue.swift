@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Signalled inputs that wait to be served, first come, first served.
+/// The signalled inputs that wait to be served, first come, first served.
 ///
 /// An input that is not in the running mode is set aside until the mode changes. The loop treats blocks in the same way.
 final class ReadyQueue {

@@ -75,7 +75,7 @@ struct WatchedDescriptors {
     /// True if more than one source watches a descriptor.
     func isShared(_ descriptor: CInt) -> Bool { shared > 0 && (entries[descriptor]?.sources ?? 0) > 1 }
 
-    /// True if a descriptor's number still refers to the file that it referred to when the first source joined.
+    /// True if a descriptor's number still refers to the same file as when the descriptor's first source joined the loop.
     func holds(_ descriptor: CInt) -> Bool {
         guard let files else { return false }
         do throws(SystemError) { try files.change(descriptor, [], token: 0) } catch { return false }

@@ -22,7 +22,7 @@ final class MainQueue {
 
     /// True if the kernel has reported that the queue has blocks, and the loop has not begun to run them.
     private var isReported = false
-    /// True while a block of the queue is on the stack.
+    /// True while the loop runs blocks of the queue.
     private(set) var isServing = false
     private var nextLook = Moment(nanoseconds: 0)
 
@@ -47,7 +47,7 @@ final class MainQueue {
 
     private func noteReady() { isReported = true }
 
-    /// True if the kernel has reported blocks and no block is on the stack.
+    /// True if the kernel has reported blocks, and the loop is not running blocks of the queue already.
     ///
     /// Blocks of the queue must not run inside one another.
     var isReady: Bool { isReported && !isServing }
@@ -116,7 +116,7 @@ extension MainQueue {
     /// Read this on the main thread, or after the main thread has ended.
     static var mainThreadWasKept: Bool { runloops_main_thread_was_kept() }
 
-    /// Makes the main loop run on the main thread forever, from the moment at which an asynchronous main suspends.
+    /// Makes the main loop run on the main thread forever, beginning when an asynchronous `main` suspends.
     ///
     /// - Parameter run: The function that runs the loop; it never returns.
     /// - Throws: `SystemError` if this Swift runtime or libdispatch has no hook for this (`ENOTSUP`), or if other code already uses

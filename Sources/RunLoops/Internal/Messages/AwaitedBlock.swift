@@ -50,7 +50,7 @@ struct AwaitedBlock<Result: Sendable>: Sendable, RunningWait {
     ///   - deadline: The time at which the block is cancelled if it has not started.
     ///   - isolation: The isolation of the caller.
     ///   - begin: A function that posts the block to the loop. It is called once, after the task has begun to wait. If the task was
-    ///     cancelled before that, it is not called.
+    ///     cancelled before that, the function is not called.
     /// - Returns: The result of the block.
     /// - Throws: The error that the block throws, or the error that it was cancelled with.
     func outcome(

@@ -29,7 +29,7 @@ struct BlockedHandlers<Key: Hashable> {
     private var calls: [Key: Call] = [:]
     private var lastLook = Moment.never
 
-    /// Makes a state in which no loop has been inspected.
+    /// Makes the state before the first inspection.
     ///
     /// - Parameters:
     ///   - threshold: The length of the shortest call that is reported, in nanoseconds.
@@ -42,8 +42,8 @@ struct BlockedHandlers<Key: Hashable> {
     /// Processes one inspection of all loops.
     ///
     /// - Parameters:
-    ///   - looks: The loops that are calling a handler. The value for each loop is the call, and the number of messages that were
-    ///     sent to the loop.
+    ///   - looks: The loops that are calling a handler. For each loop, the value contains the call and the number of messages that
+    ///     were sent to the loop.
     ///   - now: The time of the inspection.
     /// - Returns: The calls to report now. A call is first reported when it has taken too long. It is reported again each time that
     ///   its length has doubled since its last report, and finally at its end.

@@ -7,8 +7,9 @@ struct Waiting {
         // A new policy takes effect immediately, without the pause of the old policy.
         didSet { pause = SpinPause() }
     }
-    /// The time between two readings of the clock, in nanoseconds, above which the loop counts as preempted; tests set another
-    /// value.
+    /// The longest gap between two readings of the clock, in nanoseconds; after a longer gap, the loop counts as preempted.
+    ///
+    /// Tests set another value.
     var longestGap = SpinPause.longestGap
     var pause = SpinPause()
     var budget = SpinBudget()
@@ -16,8 +17,8 @@ struct Waiting {
     var lastWork = Moment(nanoseconds: 0)
     /// The moment at which a spinning loop polls its descriptors next.
     ///
-    /// The moment is kept from one spin to the next. If it began anew with each spin, and messages always arrived soon, every spin
-    /// would end before its first poll.
+    /// The moment is kept from one spin to the next. If each spin chose a new moment when it began, and messages always arrived
+    /// soon, every spin would end before its first poll.
     var nextLook = Moment(nanoseconds: 0)
     /// The number of wake-ups until the loop next measures how long a wake-up takes.
     var untilMeasurement = 0
@@ -49,7 +50,7 @@ struct Waiting {
     /// Stops counting the loop as awake, because its thread has ended, possibly during a run.
     mutating func threadEnds() { if isAwake { runEnds() } }
 
-    /// Compares two successive readings of the clock in a spin; if the loop was preempted in between, begins a ``SpinPause``.
+    /// Compares two successive readings of the clock in a spin, and begins a ``SpinPause`` if the loop was preempted in between.
     ///
     /// An adaptive loop begins no pause.
     ///

@@ -129,7 +129,7 @@ extension RunLoop {
     }
 }
 
-/// An object that answers the questions that inspectors have asked one loop, exactly once.
+/// Ensures that the questions that inspectors have asked one loop are answered exactly once.
 ///
 /// The block that answers the questions on the loop holds this object. If the loop ends first, the loop destroys the block. That
 /// destroys this object, too, which then answers the questions with nil.

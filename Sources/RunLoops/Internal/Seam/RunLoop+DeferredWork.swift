@@ -1,7 +1,7 @@
 extension RunLoop {
     /// Adds work that the loop does at the end of each pass.
     ///
-    /// Pending work keeps its modes alive. If the loop has ended, the work is discarded.
+    /// Pending work keeps alive the modes in which it may be done. If the loop has ended, the work is discarded.
     ///
     /// - Parameter work: The work, which stays added until it is removed or the loop ends.
     package func addPassEndWork(_ work: any DeferredWork) {

@@ -21,15 +21,16 @@ extension RunLoop {
     /// Ends all current and future runs of the loop.
     package func endAllRuns() { handle.request(.end) }
 
-    /// The value that stands for this loop when a thread waits for it.
+    /// The value that represents this loop as the target of a thread's wait.
     package var waitTarget: WaitTarget {
         isMain ? .mainLoop : .loop(UInt(bitPattern: ObjectIdentifier(handle)))
     }
 
-    /// Performs, on the loop's thread, the last work of an object that is being destroyed on any thread.
+    /// Performs the last work of an object on the loop's thread.
     ///
-    /// If the caller is on the loop's thread, the work is performed immediately. Otherwise it is performed when the loop next runs,
-    /// in any mode. If the loop has ended, or in a forked child, the work is discarded.
+    /// Any thread can call this while it destroys the object. If the caller is on the loop's thread, the work is performed
+    /// immediately. Otherwise it is performed when the loop next runs, in any mode. If the loop has ended, or in a forked child,
+    /// the work is discarded.
     ///
     /// - Parameter body: The work.
     package func doLast(_ body: @escaping @Sendable () -> Void) {

@@ -2,9 +2,9 @@ internal import CThreads
 
 /// A replacement for the clock and for sleep on one thread, so that a simulation decides when time passes and which thread runs.
 ///
-/// A thread with a driver reads the time from the driver, and calls the driver where it would otherwise sleep or wait. It makes a
-/// driver for each thread that it starts. In a thread without a driver, each reading of the clock and each sleep costs one
-/// additional load from memory.
+/// A thread with a driver reads the time from the driver, and calls the driver where it would otherwise sleep or wait. When such a
+/// thread starts another thread, it makes a driver for that thread. On a thread without a driver, each reading of the clock and
+/// each sleep costs one additional load from memory.
 ///
 /// > Thread safety: each closure is called on the thread of the driver. There is one exception: if that thread could not be
 /// > started, ``threadEnds`` is called on the thread that tried to start it.

@@ -22,7 +22,8 @@ enum PortSetServers {
     /// - Parameters:
     ///   - set: The identity of the set.
     ///   - server: The set's own variable for the thread that serves it. This function changes the variable and the table of all
-    ///     sets under one lock. So both name the same thread, even if another thread begins to serve the set at the same time.
+    ///     sets under one lock. So the variable and the table name the same thread, even if another thread begins to serve the set
+    ///     at the same time.
     ///   - new: The identifier of the thread; 0 for no thread.
     ///   - midway: A hook for tests, called after the change of the set's variable and before the change of the table.
     static func record(

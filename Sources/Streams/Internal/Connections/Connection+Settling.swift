@@ -5,8 +5,8 @@ internal import RunLoops
 extension Connection {
     /// Does everything that is due after an event of the connection.
     ///
-    /// The method sends unsent bytes, takes the steps that the ``ConnectionMachine`` returns, such as calling handlers, and updates
-    /// the watched readiness and the timer.
+    /// The method sends unsent bytes, and takes the steps that the ``ConnectionMachine`` returns, such as calling handlers. Then it
+    /// updates the watched readiness and the timer.
     ///
     /// - Returns: True if a handler was called.
     func settle(_ start: Moment) -> Bool {

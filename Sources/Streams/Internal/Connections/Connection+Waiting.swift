@@ -116,7 +116,7 @@ extension Connection {
     ///
     /// - Parameters:
     ///   - isolation: The isolation of the caller.
-    ///   - begin: Stores the one-shot that it is given. The event later decides the one-shot, which wakes the task.
+    ///   - begin: Stores the one-shot that is passed to it. When an event later decides the value of the one-shot, the task wakes.
     func wait(isolation: isolated (any Actor)?, _ begin: (OneShot<WakeUp>) -> Void) async {
         let task = OneShot<WakeUp>()
         let news = await task.value(
