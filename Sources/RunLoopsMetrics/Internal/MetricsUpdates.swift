@@ -29,7 +29,7 @@
             }
         }
 
-        /// Passes to swift-metrics the counts of all loops, and the events that were recorded since the last update.
+        /// Updates swift-metrics with the counts of all loops, and with the events that were recorded since the last update.
         func update() {
             // The report is made without the recorder, because the summary of the recording is not needed. The events are read from
             // a snapshot below.

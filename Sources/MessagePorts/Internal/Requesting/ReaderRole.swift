@@ -44,7 +44,9 @@ struct ReaderRole: Sendable {
 
     init(isReadByLoop: Bool = false) { state = isReadByLoop ? .loop : .free }
 
-    /// The events that the kernel was asked to report to the service, or nil if it was not asked or has reported one already.
+    /// The events that the kernel is to report to the service; nil if there are none.
+    ///
+    /// This becomes nil as soon as the kernel has reported one of the events.
     private var pending: ServiceInterest?
 
     /// Gives the role to the calling thread, unless another reader has it.

@@ -32,7 +32,7 @@ final class PortConnection: Sendable {
     /// The packet can be a reply. If the connection stayed open, the requester would wait for the reply forever.
     static let patience = Duration.seconds(60)
 
-    /// The moment at which the kernel ran out of resources for the first packet of the backlog; nil if the kernel has resources.
+    /// The moment at which the kernel first had no resources to send the first packet of the backlog; nil if this has not happened.
     ///
     /// `nonisolated(unsafe)`: guarded by ``MessagePortCore/claim``, so that only the thread of the port's loop accesses it.
     nonisolated(unsafe) var refusedSince: Moment?
@@ -201,7 +201,7 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Tells the port's epoll set to report when the socket has room, or to stop reporting it.
+    /// Makes the port's epoll set report when the socket has room, or ends these reports.
     func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)

@@ -176,7 +176,7 @@ final class Connecting {
         attempts = []
     }
 
-    /// Clears the attempts' lists of groups, because the loop and its groups have ended.
+    /// Makes each attempt forget the groups that it is in, because the loop and its groups have ended.
     func loopEnds() { for attempt in attempts { attempt.places.forget() } }
 }
 

@@ -19,7 +19,7 @@ final class StreamGroup {
         ///
         /// The token of a member contains this number, so a report for an earlier member does not reach the current member.
         var generation: UInt32 = 0
-        /// True while the member is in the queue `asking`, which the group serves without a report from the kernel.
+        /// True while the member's token is in `asking`.
         var isAsking = false
     }
 
