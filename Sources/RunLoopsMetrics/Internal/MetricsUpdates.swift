@@ -7,9 +7,9 @@
         private let loop: RunLoop
         private let recorder: FlightRecorder?
         private var mirror: MetricsMirror
-        /// For each thread, the time of the last event that was counted.
+        /// The time of the last event of each thread that an update has counted.
         ///
-        /// The keys are the numbers of the threads in the recording.
+        /// Each key is the number of a thread in the recording.
         private var lastTicks: [Int: UInt64] = [:]
 
         // Safe: the executor does not retain the loop, but the actor does.

@@ -8,9 +8,9 @@ final class PortListener: Sendable {
     private let lock = Guarded(())
     /// The name's registration; nil once the name has been released.
     ///
-    /// `nonisolated(unsafe)`: accessed under the lock. This is a noncopyable value, and not a reference to an object. If the loop
-    /// held a reference, that reference could be the last one, and then the name would be released a little after the end of the
-    /// port.
+    /// `nonisolated(unsafe)`: accessed under the lock. This is a noncopyable value instead of an object, so that the loop cannot
+    /// hold a reference to it. Such a reference could be the last one, and then the name would be released a little after the end
+    /// of the port.
     nonisolated(unsafe) private var held: PortRegistration?
 
     /// True if the kernel rejects descriptors from a peer until the port has admitted the peer.

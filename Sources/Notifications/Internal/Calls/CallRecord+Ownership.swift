@@ -126,8 +126,8 @@ extension CallRecord {
 
     /// The result of `pthread_atfork`, which registers a handler for forked children.
     ///
-    /// The handler runs at the beginning of a forked child, and frees records there. It is registered once, when this constant is
-    /// first read.
+    /// The handler runs at the beginning of a forked child, and marks records as free there. It is registered once, when this
+    /// constant is first read.
     private static let atFork = {
         // The list is initialized before the handler is registered. Otherwise a child could wait forever for a thread that was
         // initializing the list and that exists only in the parent.
@@ -135,9 +135,9 @@ extension CallRecord {
         return pthread_atfork(nil, nil) { forgetOtherThreads() }
     }()
 
-    /// Frees, in a forked child, the records of the parent's other threads, which do not exist in the child.
+    /// Marks as free, in a forked child, the records of those threads that exist only in the parent.
     ///
-    /// Other threads of the parent were possibly allocating memory at the fork, so this method allocates and frees no memory.
+    /// At the fork, such a thread was possibly allocating memory. So this method allocates no memory, and frees none.
     private static func forgetOtherThreads() {
         var next = newest
         while let record = next {

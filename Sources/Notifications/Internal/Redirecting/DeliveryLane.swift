@@ -23,7 +23,7 @@ final class DeliveryLane: Sendable {
         isCommon = modes == [.common]
     }
 
-    /// True if no delivery is under way in this lane, as far as the calling thread can see.
+    /// True if the calling thread finds no delivery under way in this lane.
     var isEmpty: Bool {
         // `sent` is loaded first, so a delivery that is sent between the two loads is not counted: it comes after the caller's
         // post. Its arrival cannot be mistaken for that of an earlier delivery, because deliveries arrive in order.

@@ -129,7 +129,7 @@ final class PortCore: Sendable {
         }
     }
 
-    /// Records in the flight recorder that messages are about to be sent; ends the program in a forked child.
+    /// Records in the flight recorder that messages are about to be sent; in a forked child, ends the program instead.
     @inline(__always)
     func noteSend(_ chain: Mailbox.Chain) {
         if Recorder.mayRecord { noteRecordedSend(chain) }

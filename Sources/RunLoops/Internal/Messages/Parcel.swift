@@ -43,7 +43,7 @@ extension Node {
         unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: Parcel.self).pointee)
     }
 
-    /// Calls the function that handles the value, and releases the node.
+    /// Passes the value of a parcel to the parcel's function, and then releases the node.
     @inline(__always)
     func endParcel(hasArrived: Bool, _ releaser: inout NodeReleaser) {
         let handle = unsafe move(Parcel.self).handle

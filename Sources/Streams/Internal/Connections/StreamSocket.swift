@@ -93,7 +93,7 @@ struct StreamSocket: ~Copyable {
     /// True if the peer has ended its stream, and nothing is left to receive.
     var isAtEnd: Bool { runloops_is_at_end(descriptor) }
 
-    /// Sends bytes of a queue, as many as one system call accepts.
+    /// Sends as many bytes of a queue as one system call accepts.
     func send(_ queue: inout OutputQueue) -> StreamSending {
         if let filter { return send(&queue, through: filter) }
         var code: CInt = 0
