@@ -13,11 +13,13 @@ public struct DistributedNotification: Hashable, Sendable {
 
         init(_ id: PosterID) { self.id = id }
 
-        /// A stand-in for ended posters that the engine has forgotten; only a gap can have this poster.
+        /// A stand-in for ended posters that the engine has forgotten.
+        ///
+        /// Only a gap can have this poster.
         ///
         /// An engine remembers a limited number of ended posters. While a center is disconnected, or too slow, it can miss
         /// notifications of posters that have ended, and the engine can forget these posters. The engine can then no longer name
-        /// them. Instead, each observer that has possibly missed such notifications gets one gap with this stand-in.
+        /// them. Instead, one gap with this stand-in is reported to each observer that has possibly missed such notifications.
         public static let unknown = Poster(.unknown)
 
         /// The identity, as 32 hexadecimal digits.

@@ -46,7 +46,9 @@ public final class HTTPExchange {
         exchange.hasEnded ? nil : SocketAddress(peerOf: exchange.link.socket)
     }
 
-    /// True until the complete answer was given to the kernel, or the exchange has ended for another reason.
+    /// True until the exchange ends or is aborted.
+    ///
+    /// For example, an exchange ends when the complete answer has been given to the kernel, or when the client has left.
     public var isOpen: Bool { exchange.isOpen }
 
     /// True once the request was answered, or its answer has begun.

@@ -113,7 +113,7 @@ public final class RemotePort: Sendable {
 
     deinit { connection.end(.ended) }
 
-    /// The port's name and the source location of this connection, which this object's errors state as their origin.
+    /// The origin that this object's errors state: the port's name, and the source location of this connection.
     var origin: ErrorOrigin { .remotePort(name, connection.origin) }
 
     /// The process that has the port.
@@ -201,9 +201,9 @@ public final class RemotePort: Sendable {
 
     /// Adds a handler that this thread's loop calls when the connection has ended.
     ///
-    /// The connection ends when the port, its process or this end has ended, for any reason. The handler is called exactly once, in
-    /// the common modes. If the connection has ended already, the handler is called soon. If the loop ends first, the handler is
-    /// destroyed on the loop's thread, and is not called.
+    /// The connection ends when the port ends, when the port's process ends, or when this side of the connection is closed, for any
+    /// reason. The handler is called exactly once, in the common modes. If the connection has ended already, the handler is called
+    /// soon. If the loop ends first, the handler is destroyed on the loop's thread, and is not called.
     ///
     /// The first call of this kind in a process starts a thread, which notices the end. If a loop reads this port, that loop
     /// notices the end, and no thread is started.

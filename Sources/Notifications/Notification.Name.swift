@@ -10,7 +10,9 @@ extension Notification {
         /// The name as a string.
         public let rawValue: String
 
-        /// The hash of the string, which is computed once because every post looks up its name.
+        /// The hash of ``rawValue``.
+        ///
+        /// It is computed once and stored, because every post needs it to look up the name of the notification.
         let shardHash: Int
 
         /// Makes a name.

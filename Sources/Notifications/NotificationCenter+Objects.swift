@@ -1,7 +1,7 @@
 internal import RunLoops
 
 extension NotificationCenter {
-    /// An observation that belongs to an observing object; a removal finds it by that object's identity.
+    /// An observation that belongs to an observing object, and that the center finds by the identity of this object.
     struct ObjectObservation: Sendable {
         let observer: WeakReference
         let name: Notification.Name?

@@ -13,10 +13,18 @@ internal import Synchronization
 /// ```
 ///
 /// Each thread writes its events into its own ring buffer, which overwrites the oldest events first. No thread ever waits for
-/// another thread or for a ``snapshot()``. A recording contains calls of handlers of every kind, with the place in the source and,
-/// for a message, the time that the message waited; sleeps and the reasons for their ends; runs with their modes; sent messages;
-/// full ports; waits of threads, and waits that were refused; notifications; and the program's own marks and intervals. A recording
-/// contains places, and never the contents of messages.
+/// another thread or for a ``snapshot()``.
+///
+/// A recording contains these events:
+/// - calls of handlers of every kind, each with its source location and, for a message, the time that the message waited
+/// - runs, with their modes
+/// - sleeps, with the reasons for their ends
+/// - sent messages, and full ports
+/// - waits of threads, and waits that were refused
+/// - notifications
+/// - the program's own marks and intervals
+///
+/// A recording contains source locations, and never the contents of messages.
 ///
 /// A process has one recorder at a time. Without a recorder, recording costs the loops nothing. A forked child records nothing
 /// until it makes its own recorder.
@@ -32,13 +40,13 @@ public final class FlightRecorder: Sendable {
     public enum Detail: Hashable, Sendable {
         /// A sample of the messages is recorded, and everything else is recorded in full.
         ///
-        /// Each handler of a timer, source or observer is recorded, and so is each run, sleep and wait.
+        /// Each call of a handler of a timer, source or observer is recorded. Each run, sleep and wait is recorded, too.
         ///
         /// Messages are blocks, jobs, port messages and deliveries. Within 50 µs, a loop records up to eight message handlers
         /// with one event each. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
         /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records a message that it sends if the receiver has taken all
-        /// earlier messages. It also records every 256th of the other messages. For either reason, it records at most one message
-        /// in 10 µs.
+        /// earlier messages. Of all messages that are sent to one receiver, every 256th is recorded, too. In both cases, a thread
+        /// records at most one message in 10 µs.
         case sampled
         /// Every handler and every sent message is recorded, for tests and experiments.
         case everything
@@ -70,7 +78,7 @@ public final class FlightRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - window: The maximum age of the events of a snapshot; more than zero.
-    ///   - byteLimit: The memory for the events of all threads, in bytes. It is divided among 32 threads, each of which has room
+    ///   - byteLimit: The memory for the events of all threads, in bytes. It is divided among 32 threads. Each thread has room
     ///     for at least 256 events of 24 bytes. The kernel provides the memory only when events are first written to it. The events
     ///     of a thread that has ended stay until a new thread needs their room. If more than 32 threads exist at the same time, the
     ///     additional threads are counted, but not recorded.

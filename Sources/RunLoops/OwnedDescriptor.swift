@@ -5,8 +5,9 @@ internal import Glibc
 /// The descriptor is closed at once when its owner is destroyed. Make an owned descriptor from a descriptor that you have opened,
 /// or with ``memory(name:size:)``, ``pipe()`` or ``eventDescriptor(count:)``.
 ///
-/// Descriptors that another process has sent through a port have this type, too. The sender can make `close` take long for such a
-/// descriptor and for its duplicates. So a separate thread closes each of them soon after its owner is destroyed.
+/// Descriptors that another process has sent through a port have this type, too. The sender can delay a call of `close` for such a
+/// descriptor, or for a duplicate of it, as long as it likes. So these descriptors and their duplicates are closed on a separate
+/// thread, soon after the owner is destroyed.
 ///
 /// > Thread safety: a value with one owner, which may pass the value to any thread.
 public struct OwnedDescriptor: ~Copyable, Sendable {

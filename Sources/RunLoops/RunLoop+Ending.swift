@@ -5,9 +5,9 @@ extension RunLoop {
     /// last run has returned, in the reverse order of their addition, and before it releases its inputs. A handler that another end
     /// handler adds is called, too. Joining the thread waits for all end handlers.
     ///
-    /// A block that a handler performs on the loop runs only if a handler then runs the loop. Otherwise the block is destroyed
-    /// after the handlers. If the thread is a ``RunLoopThread`` that was stopped, or was cancelled while it slept, a handler cannot
-    /// run the loop: each run returns at once.
+    /// An end handler can perform a block on the loop. The block runs only if this handler or a later one then runs the loop.
+    /// Otherwise the block is destroyed after the handlers. If the thread is a ``RunLoopThread`` that was stopped, or was cancelled
+    /// while it slept, a handler cannot run the loop: each run returns at once.
     ///
     /// ```swift
     /// let connection = Connection()

@@ -1,9 +1,9 @@
 extension RunLoop {
     /// The way in which a loop without work waits before it sleeps in the kernel.
     ///
-    /// A sleeping loop uses no processor time, but waking it costs the sender a system call, and the kernel's switch of threads
-    /// delays both sides. A spinning loop starts work in a fraction of that time, and its senders make no system call, but it
-    /// occupies a processor.
+    /// A sleeping loop uses no processor time. But a sender needs a system call to wake it, and both sides are delayed while the
+    /// kernel switches threads. A spinning loop starts work in a fraction of that time, and its senders make no system call, but
+    /// it occupies a processor.
     ///
     /// > Thread safety: a value.
     public struct WaitPolicy: Hashable, Sendable {
@@ -23,8 +23,8 @@ extension RunLoop {
 
         /// Spins before a sleep if spinning has recently been worth its cost, and at most for the time that a wake-up takes.
         ///
-        /// The loop does not spin if the process may use only one processor. It also does not spin while the other loops of the
-        /// process that are awake can occupy all other processors.
+        /// The loop does not spin if the process may use only one processor. It also does not spin while so many other loops of the
+        /// process are awake that they can occupy all other processors.
         public static let adaptive = WaitPolicy(kind: .adaptive)
 
         /// Spins for a given time before each sleep.
@@ -33,10 +33,10 @@ extension RunLoop {
         /// a sender on this loop's processor, the sender runs only when the spin is over. The policy ``adaptive`` detects that;
         /// this policy does not.
         ///
-        /// If the system interrupts a spin to run another thread on the loop's processor, other threads need the processor. The
-        /// loop then sleeps at once, and stops spinning for a while: for a hundred times the length of the interruption, but at
-        /// most for 10 s. Setting the policy ends this pause. The loop detects an interruption by its clock if the interruption is
-        /// longer than 200 µs.
+        /// The system can interrupt a spin to run another thread on the loop's processor. That means that other threads need the
+        /// processor. So the loop then sleeps at once, and does not spin for a while: for a hundred times the length of the
+        /// interruption, but at most for 10 s. Setting the policy ends this pause. The loop detects only interruptions that are
+        /// longer than 200 µs. It finds them by reading the clock.
         ///
         /// The loop does not spin if the process may use only one processor, because no sender can run during the spin.
         ///

@@ -23,7 +23,7 @@ extension RunLoopWatchdog {
         public let handler: RunLoop.HandlerKind
         /// The file identifier and line where the block, timer, source, port or observer was made.
         ///
-        /// If the place is not known, for example for a job of Swift concurrency, the text names the kind of call instead.
+        /// If the place is not known, as for a job of Swift concurrency, the text names the kind of call instead.
         public let madeAt: String
         /// The state of the handler's call.
         public let phase: Phase

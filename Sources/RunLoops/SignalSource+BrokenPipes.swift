@@ -2,10 +2,10 @@ internal import CThreads
 internal import Glibc
 
 extension SignalSource {
-    /// Ignores `SIGPIPE` in this process, so that a write to a peer that has closed its end fails instead of ending the process.
+    /// Ignores `SIGPIPE` in this process, so that a write to a closed pipe or socket does not end the process.
     ///
-    /// Only the write fails, with `EPIPE`. Call this once, when the program starts, if it writes to pipes or sockets directly or
-    /// through C libraries. A second call does nothing.
+    /// If the peer has closed its end, only the write fails, with `EPIPE`. If the program writes to pipes or sockets, directly or
+    /// through C libraries, call this once when the program starts. A second call does nothing.
     ///
     /// If the signal has a handler, of a ``SignalSource`` or of other code, the call changes nothing. As long as that handler is
     /// set, the signal does not end the process.

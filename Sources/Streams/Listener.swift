@@ -13,8 +13,9 @@ public import RunLoops
 /// loop, further connections are accepted during that run. While the loop runs in none of the listener's modes, connections wait in
 /// the kernel's backlog.
 ///
-/// The listener keeps one descriptor in reserve. When the process is out of descriptors, the listener closes the reserve, and uses
-/// the freed number to accept and close waiting connections one by one. It then pauses; see ``onPause(_:)``.
+/// The listener keeps one descriptor in reserve. When the process is out of descriptors, the listener closes the descriptor in
+/// reserve. It can then accept one waiting connection at a time, and closes each at once. After that, it pauses; see
+/// ``onPause(_:)``.
 ///
 /// > Thread safety: one thread at a time; once the listener is added to a loop, only the loop's thread.
 public final class Listener {

@@ -61,7 +61,7 @@ extension RedisSession {
         goOn()
     }
 
-    /// Starts the next scan, or the live reader if no scan waits.
+    /// Starts the next scan or, if no scan waits, waits for new entries with `readLive()`.
     private func goOn() {
         if isScanning || isDelivering { return }
         while !scans.isEmpty {
@@ -116,8 +116,8 @@ extension RedisSession {
     /// Asks the server to wait for the next entries, unless the server already waits for them.
     ///
     /// This writes two commands together, so the server runs one directly after the other. The first command is a script that shows
-    /// whether entries after the cursor were removed before they were read. The second command is the read. It alone is not enough,
-    /// because it returns the remaining entries without an error.
+    /// whether entries after the cursor were removed before they were read. The second command reads the entries. The second
+    /// command alone is not enough: if entries were removed, it returns the remaining entries without an error.
     private func readLive() {
         guard !isReading, hasCursor, credits > 0, !wanted.isEmpty else { return }
         isReading = true
@@ -180,8 +180,8 @@ extension StreamScan.Store {
     ///
     /// - Parameters:
     ///   - posters: The fields and values of the hash that contains the posters' last numbers.
-    ///   - ends: The list of ends. Each end consists of the poster, the poster's newest number in the stream, the poster's last
-    ///     number, and the ID of the entry that records the end.
+    ///   - ends: The list of ended posters. Each element consists of the poster, the poster's newest number in the stream, the
+    ///     poster's last number, and the ID of the entry that records the end.
     init?(posters: RedisReply, ends: RedisReply) {
         guard let fields = posters.elements, let lines = ends.elements else { return nil }
         for index in stride(from: 0, to: fields.count - 1, by: 2) {

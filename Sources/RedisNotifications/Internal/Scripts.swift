@@ -23,13 +23,16 @@ enum Scripts {
 
     /// Adds to the stream one entry with those posts of a batch that the stream does not have yet.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, first number, last number, the highest number that
-    /// was sent before on the same connection, and the records of a ``PostBatch``. Returns 1 on success. Returns -1 if the
-    /// generation has changed or the stream no longer exists. Returns -2 if the server has refused earlier posts of the
-    /// connection.
+    /// KEYS: generation, stream, posters.
     ///
-    /// A post that is sent again on a later connection is not added again: the posts of a poster arrive in order, so the script
-    /// skips the posts up to the poster's last number.
+    /// ARGV: the generation; the stream's approximate maximum length; the poster; the number of the batch's first post; the number
+    /// of its last post; the highest number that was sent before on the same connection; the records of a ``PostBatch``.
+    ///
+    /// Returns 1 on success. Returns -1 if the generation has changed or the stream no longer exists. Returns -2 if the server has
+    /// refused earlier posts of the connection.
+    ///
+    /// The server stores the last number of each poster, and the posts of a poster arrive in order. If a post is sent again on a
+    /// later connection, its number is not above the stored number, and the script skips the post.
     static let post = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=tonumber(redis.call('HGET',KEYS[3],ARGV[3]) or '0')
@@ -52,14 +55,20 @@ enum Scripts {
 
     /// Adds to the stream one entry with the horizons of a poster.
     ///
-    /// KEYS: generation, stream, posters. ARGV: generation, length, poster, the number of the announcement, the highest number that
-    /// was sent before on the same connection, a flag, and the fields. The flag is 1 if the server has already added an entry of
-    /// the poster in this generation, otherwise 0. Returns 1, -1 or -2 as ``post`` does.
+    /// KEYS: generation, stream, posters.
     ///
-    /// The field `f` of the entry is 1 if the poster is new to this generation. In that case, a base horizon (``Horizon/isBase``)
-    /// means no loss, because an earlier generation has accepted the posts. Otherwise a horizon can mean a loss. The server's
-    /// record of posters does not suffice to set the field: a server that has lost its newest entries has also forgotten the
-    /// posters of those entries. So the poster itself sends the flag, too.
+    /// ARGV: the generation; the stream's approximate maximum length; the poster; the number of the announcement; the highest
+    /// number that was sent before on the same connection; a flag; the other fields of the entry. The flag is 1 if the server has
+    /// already added an entry of the poster in this generation, otherwise 0.
+    ///
+    /// Returns 1, -1 or -2 as ``post`` does.
+    ///
+    /// The script sets the entry's field `f` to 1 if the poster is new to this generation. In that case, a base horizon
+    /// (``Horizon/isBase``) means no loss, because an earlier generation has accepted the posts. In every other case, a horizon
+    /// can mean a loss.
+    ///
+    /// The server's list of posters is not enough to find out if the poster is new. If the server has lost its newest entries, it
+    /// has also forgotten the posters of those entries. So the poster itself sends the flag, too.
     static let announce = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=redis.call('HGET',KEYS[3],ARGV[3])
@@ -71,12 +80,16 @@ enum Scripts {
         return 1
         """
 
-    /// Adds to the stream one entry with the end of a poster, and also adds the end to a list.
+    /// Records the end of a poster, in a new entry of the stream and in the list of ended posters.
     ///
-    /// The list is for readers that come after the entry was removed from the stream.
+    /// The list is for readers that begin after the entry has been removed from the stream.
     ///
-    /// KEYS: generation, stream, posters, ends. ARGV: generation, length, poster, its last number, the maximum number of ends to
-    /// keep. Returns 1 or -1.
+    /// KEYS: generation, stream, posters, list of ended posters.
+    ///
+    /// ARGV: the generation; the stream's approximate maximum length; the poster; the poster's last number; the maximum length of
+    /// the list.
+    ///
+    /// Returns 1 or -1 as ``post`` does.
     static let end = """
         if redis.call('GET',KEYS[1])~=ARGV[1] then return -1 end
         local had=redis.call('HGET',KEYS[3],ARGV[3]) or '0'
@@ -105,10 +118,13 @@ enum Scripts {
         for n=1,#i,2 do if i[n]=='last-generated-id' then return i[n+1] end end
         """
 
-    /// Reads the entries after an ID and, at the end of the stream, the last numbers of the posters.
+    /// Reads up to 512 entries after a given ID and, if it has reached the end of the stream, the last numbers of the posters.
     ///
-    /// KEYS: stream, posters, ends. ARGV: the ID, or an empty string for no entries. Returns the entries and the lowest ID; at the
-    /// end of the stream, it also returns the last ID, the posters with their numbers, and the ends.
+    /// KEYS: stream, posters, list of ended posters. ARGV: the ID, or an empty string to read no entries.
+    ///
+    /// Returns the entries, and the lowest ID in the stream. If the script has read fewer than 512 entries, it has reached the end
+    /// of the stream. It then also returns the last ID that the stream has generated, the posters with their last numbers, and the
+    /// list of ended posters.
     static let scan = """
         local r,f={},''
         if ARGV[1]~='' then

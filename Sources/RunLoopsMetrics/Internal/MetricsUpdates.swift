@@ -7,9 +7,9 @@
         private let loop: RunLoop
         private let recorder: FlightRecorder?
         private var mirror: MetricsMirror
-        /// For each thread, the time of the last event that was counted.
+        /// The time of the last event of each thread that an update has counted.
         ///
-        /// The keys are the numbers of the threads in the recording.
+        /// Each key is the number of a thread in the recording.
         private var lastTicks: [Int: UInt64] = [:]
 
         // Safe: the executor does not retain the loop, but the actor does.
@@ -29,7 +29,7 @@
             }
         }
 
-        /// Passes to swift-metrics the counts of all loops, and the events that were recorded since the last update.
+        /// Updates swift-metrics with the counts of all loops, and with the events that were recorded since the last update.
         func update() {
             // The report is made without the recorder, because the summary of the recording is not needed. The events are read from
             // a snapshot below.

@@ -13,7 +13,7 @@ extension Schedule {
 
     /// Makes the driver of a thread that is about to start.
     ///
-    /// The thread that starts the new thread calls this during its own turn.
+    /// This runs on the thread that starts the new thread, while that thread has its turn.
     private func makeDriver(of name: String) -> ThreadDriver {
         let thread = SimulatedThread(name: name)
         add(thread)

@@ -5,9 +5,11 @@ internal import DequeModule
 /// When the loop calls libcurl, libcurl works on every transfer that has begun or was resumed, and the loop cannot interrupt that
 /// call. So only some of the transfers get their turn in each pass of the loop.
 extension TransferSet {
-    /// The number of units of work after which no further transfer gets its turn in the same pass of the loop.
+    /// The number of units of work for transfers in one pass of the loop.
+    ///
+    /// When these units are used up, the other transfers wait for the next pass.
     static let workOfPass = 32
-    /// The number of units of work for each transfer that continues; a transfer that begins counts as 1 unit.
+    /// The work of continuing a transfer, in units; the work of beginning a transfer is 1 unit.
     ///
     /// A transfer that is continued receives up to ``HTTPTransfer/inboxLimit`` bytes of its body.
     private static let workOfBytes = 4
@@ -23,7 +25,9 @@ extension TransferSet {
         updateDeadline()
     }
 
-    /// Gives waiting transfers their turn, as many as one pass of the loop allows; called once in each pass.
+    /// Gives waiting transfers their turn, until none waits or the units of work of this pass are used up.
+    ///
+    /// This is called once in each pass of the loop.
     func giveTurns() {
         contents.workLeft = TransferSet.workOfPass
         while contents.workLeft > 0, let transfer = contents.turns.popFirst() {

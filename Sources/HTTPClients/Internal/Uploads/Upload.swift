@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// A request body, whose bytes libcurl asks for piece by piece.
+/// The body of a request; libcurl asks for its bytes piece by piece.
 struct Upload {
     enum Source {
         case bytes([UInt8], given: Int)
@@ -9,7 +9,7 @@ struct Upload {
     }
 
     var source: Source
-    /// True if libcurl has asked for bytes that were not available yet, and now waits for them.
+    /// True while libcurl waits for bytes that it has asked for, and that are not available yet.
     var isWaiting = false
 
     init(_ source: Source) { self.source = source }

@@ -2,7 +2,7 @@ internal import CSockets
 internal import Glibc
 internal import RunLoops
 
-/// An open directory for the sockets of plain port names, which was checked to belong to the user alone.
+/// An open directory for the sockets of plain port names; a check has shown that it belongs to the user alone.
 ///
 /// Every operation in the directory uses the directory's descriptor. So the directory that is used is the directory that was
 /// checked, even if the path now leads to another directory. `bind` and `connect` take a path, and cannot take the descriptor of a
@@ -115,7 +115,7 @@ struct NameDirectory: ~Copyable, Sendable {
         return unsafe String(cString: value)
     }
 
-    /// Returns the reason that a directory cannot be the parent of the user's directory of names, or nil if it can.
+    /// Returns nil if a directory can be the parent of the user's directory of names, or otherwise the reason that it cannot.
     private static func flaw(of place: String) -> String? {
         if place.isEmpty { return "is not set" }
         // By the standard of XDG_RUNTIME_DIR, a relative path is ignored.

@@ -40,7 +40,9 @@ enum DescriptorCloser {
 
     private struct State: Sendable {
         var waiting: Deque<Batch> = []
-        /// The batches that threads are closing now, by group; each batch is represented by the moment at which its thread began.
+        /// The batches of each group that are being closed now.
+        ///
+        /// Each batch is represented by a moment: the moment at which a thread began to close the batch.
         var running: [PeerGroup.Key: [Moment]] = [:]
         /// The gates at which threads without work wait.
         var idle: [ThreadGate] = []
@@ -71,7 +73,7 @@ enum DescriptorCloser {
     /// - Parameters:
     ///   - numbers: The descriptors.
     ///   - quota: The quota of the peer that has sent them.
-    ///   - wereCounted: True if the descriptors were not taken out of their message, so the quota already counts them.
+    ///   - wereCounted: True if the quota counts the descriptors already, because they were not taken out of their message.
     static func close(_ numbers: [CInt], for quota: DescriptorQuota, wereCounted: Bool) {
         // In a forked child, the threads that close descriptors do not exist, and the lock can stay locked forever.
         if numbers.isEmpty || Fork.isChild { return }
@@ -90,8 +92,8 @@ enum DescriptorCloser {
     /// Wakes an idle thread, or starts a thread, if a batch may be closed now.
     ///
     /// At most ``mostThreads`` threads exist at the same time. The function is called for each batch. So while batches wait, as
-    /// many threads are busy as ``mostThreads`` and ``mostThreadsOfGroup`` allow. If no thread can be started, the batch still
-    /// counts against the quota of its sender, and ``retryThread()`` tries again.
+    /// many threads are busy as ``mostThreads`` and ``mostThreadsOfGroup`` allow. If no thread can be started, ``retryThread()``
+    /// tries again later. Until then, the descriptors of the batch count against the quota of their sender.
     private static func useThread() {
         enum Next { case nothing, open(ThreadGate), start }
         let next: Next = state.withLock { state in

@@ -1,11 +1,12 @@
-/// The role of the reader of a connection; at most one thread or loop has it at a time.
+/// The role of the reader of a connection; at most one thread or loop has this role at a time.
 ///
 /// If two threads read the connection, one of them could receive the reply that the other is waiting for, and the other would not
 /// wake up.
 ///
 /// If threads wait for replies, one of them takes the role, and reads the replies to all requests. That thread reads its own reply,
-/// so no other thread has to wake it. If only tasks wait, or only the end of the connection is to be reported, the kernel notifies
-/// the process's ``ConnectionService``, which then takes the role. A connection that is made for a loop is read only by the loop.
+/// so no other thread has to wake it. If no thread waits, but tasks wait or handlers are to be called when the connection ends, the
+/// kernel notifies the process's ``ConnectionService``, which then takes the role. A connection that is made for a loop is read
+/// only by the loop.
 struct ReaderRole: Sendable {
     private enum State {
         /// There is no reader: no reader is needed, or a thread was woken and takes the role next.
@@ -25,7 +26,7 @@ struct ReaderRole: Sendable {
     /// The events that require the service to read the connection.
     struct ServiceInterest: OptionSet, Hashable, Sendable {
         let rawValue: UInt8
-        /// Arriving packets, for tasks that wait for replies.
+        /// The arrival of packets, for tasks that wait for replies.
         static let replies = ServiceInterest(rawValue: 1)
         /// The end of the connection, for the handlers that are called when the connection ends.
         static let end = ServiceInterest(rawValue: 2)
@@ -36,7 +37,7 @@ struct ReaderRole: Sendable {
         case nothing
         /// The caller wakes a waiting thread, which reads.
         case wakeThread
-        /// The caller makes the kernel notify the service, once.
+        /// The caller asks the kernel to notify the service of these events, once.
         case notifyService(ServiceInterest)
     }
 
@@ -44,7 +45,9 @@ struct ReaderRole: Sendable {
 
     init(isReadByLoop: Bool = false) { state = isReadByLoop ? .loop : .free }
 
-    /// The events that the kernel was asked to report to the service, or nil if it was not asked or has reported one already.
+    /// The events that the kernel is to report to the service; nil if there are none.
+    ///
+    /// This becomes nil as soon as the kernel has reported one of the events.
     private var pending: ServiceInterest?
 
     /// Gives the role to the calling thread, unless another reader has it.

@@ -32,7 +32,7 @@ final class PortConnection: Sendable {
     /// The packet can be a reply. If the connection stayed open, the requester would wait for the reply forever.
     static let patience = Duration.seconds(60)
 
-    /// The moment at which the kernel ran out of resources for the first packet of the backlog; nil if the kernel has resources.
+    /// The moment at which the kernel first had no resources to send the first packet of the backlog; nil if this has not happened.
     ///
     /// `nonisolated(unsafe)`: guarded by ``MessagePortCore/claim``, so that only the thread of the port's loop accesses it.
     nonisolated(unsafe) var refusedSince: Moment?
@@ -120,7 +120,7 @@ final class PortConnection: Sendable {
     /// - Parameters:
     ///   - frame: The head.
     ///   - body: The bytes.
-    ///   - bytes: The array that holds the bytes, for the backlog to keep; nil if the backlog is to copy the bytes.
+    ///   - bytes: An array with the same bytes, which the backlog can keep; nil if the backlog must copy the bytes.
     ///   - descriptors: The descriptors to duplicate for the peer.
     /// - Returns: False if the backlog has no room.
     /// - Throws: The reason that the message cannot be sent at all.
@@ -138,7 +138,7 @@ final class PortConnection: Sendable {
         return try send(frame, body, in: bytes, descriptors, atOnce: isFree)
     }
 
-    /// Notifies the requester that there will be no reply, because the right to reply was released unused.
+    /// Notifies the requester that no reply will come, because the right to reply was released unused.
     func declineReply(to request: UInt64) {
         if Fork.isChild { return }
         // If this cannot be sent, the connection has ended, which the requester notices, too.
@@ -152,7 +152,7 @@ final class PortConnection: Sendable {
         _ = try send(frame, RawSpan(), [], atOnce: isFree)
     }
 
-    /// Sends a packet immediately if the backlog is empty and there is room, and otherwise adds it to the backlog.
+    /// Sends a packet immediately if the backlog is empty and the socket has room; otherwise adds the packet to the backlog.
     ///
     /// - Returns: False if the packet is a message for which the backlog has no room.
     private func send(
@@ -201,7 +201,7 @@ final class PortConnection: Sendable {
         }
     }
 
-    /// Tells the port's epoll set to report when the socket has room, or to stop reporting it.
+    /// Makes the port's epoll set report when the socket has room, or ends these reports.
     func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)

@@ -8,9 +8,9 @@ final class PortListener: Sendable {
     private let lock = Guarded(())
     /// The name's registration; nil once the name has been released.
     ///
-    /// `nonisolated(unsafe)`: accessed under the lock. This is a noncopyable value, and not a reference to an object. If the loop
-    /// held a reference, that reference could be the last one, and then the name would be released a little after the end of the
-    /// port.
+    /// `nonisolated(unsafe)`: accessed under the lock. This is a noncopyable value instead of an object, so that the loop cannot
+    /// hold a reference to it. Such a reference could be the last one, and then the name would be released a little after the end
+    /// of the port.
     nonisolated(unsafe) private var held: PortRegistration?
 
     /// True if the kernel rejects descriptors from a peer until the port has admitted the peer.
@@ -38,7 +38,7 @@ final class PortListener: Sendable {
         return accepted ?? .none
     }
 
-    /// Makes a set report connections that wait to be accepted.
+    /// Adds the listening socket to an epoll set, which then reports when connections wait to be accepted.
     func watch(in set: EpollSet) throws(SystemError) {
         try lock.withLock { _ throws(SystemError) in
             switch unsafe held {
@@ -49,7 +49,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Stops a set from reporting connections that wait to be accepted.
+    /// Removes the listening socket from an epoll set, which then no longer reports connections that wait to be accepted.
     func unwatch(in set: EpollSet) {
         lock.withLock { _ in
             switch unsafe held {
@@ -69,7 +69,7 @@ final class PortListener: Sendable {
         }
     }
 
-    /// Makes a watch that reports each event that can mean the loss of the name.
+    /// Makes a watch for the loss of the name; the watch reports each event that can mean this loss.
     ///
     /// Returns nil if the name cannot be lost or has been released.
     func watchName() throws(SystemError) -> NameWatch? {

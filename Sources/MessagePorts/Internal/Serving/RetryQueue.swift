@@ -1,6 +1,6 @@
 internal import RunLoops
 
-/// The connections on which an operation has failed because the kernel lacked a resource, and that wait for the next attempt.
+/// The connections that wait for another attempt, because the kernel lacked a resource for an operation.
 ///
 /// The kernel does not report when it has the resource again, so each attempt follows after a pause. If the kernel lacks a resource
 /// for one connection, it lacks the resource for all connections. So all attempts are made at the same time.

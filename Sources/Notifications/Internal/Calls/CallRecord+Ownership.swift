@@ -11,7 +11,9 @@ extension CallRecord {
     /// The address of the record that was made last; 0 if there is none.
     private static let newestAddress = Atomic<UInt>(0)
 
-    /// The record that was made last, from which `older` leads to all others.
+    /// The record that was made last; nil if there is none.
+    ///
+    /// It is the first record of a linked list of all records. `older` is the link from each record to the next.
     static var newest: CallRecord? {
         // Safe: the address is that of a record.
         unsafe UnsafeMutablePointer(bitPattern: newestAddress.load(ordering: .acquiring)).map {
@@ -69,7 +71,7 @@ extension CallRecord {
         unsafe storage.pointee.isTaken.store(false, ordering: .releasing)
     }
 
-    /// Clears the calls and the look-up in the record, and marks the record as free.
+    /// Removes all data of the record's thread from the record, and marks the record as free.
     ///
     /// The record's thread is ending or, in a forked child, does not exist.
     private func reset() {
@@ -108,8 +110,8 @@ extension CallRecord {
 
     /// The key of a thread-specific value, whose destructor gives back the records of an ending thread.
     ///
-    /// If another destructor runs later and posts, the thread takes a record again. If that happens in the last round of
-    /// destructors, that record stays taken and is lost.
+    /// The destructor of another key can run later, and post a notification. The thread then takes a new record. If that happens in
+    /// the last round of destructors, the new record is never given back.
     private static let threadEndKey: pthread_key_t = {
         var key = pthread_key_t()
         // Safe: the key is ours, and the destructor is a C function that ignores its argument.
@@ -124,8 +126,8 @@ extension CallRecord {
 
     /// The result of `pthread_atfork`, which registers a handler for forked children.
     ///
-    /// The handler runs at the beginning of a forked child, and frees records there. It is registered once, when this constant is
-    /// first read.
+    /// The handler runs at the beginning of a forked child, and marks records as free there. It is registered once, when this
+    /// constant is first read.
     private static let atFork = {
         // The list is initialized before the handler is registered. Otherwise a child could wait forever for a thread that was
         // initializing the list and that exists only in the parent.
@@ -133,9 +135,9 @@ extension CallRecord {
         return pthread_atfork(nil, nil) { forgetOtherThreads() }
     }()
 
-    /// Frees, in a forked child, the records of the parent's other threads, which do not exist in the child.
+    /// Marks as free, in a forked child, the records of those threads that exist only in the parent.
     ///
-    /// Other threads of the parent were possibly allocating memory at the fork, so this method allocates and frees no memory.
+    /// At the fork, such a thread was possibly allocating memory. So this method allocates no memory, and frees none.
     private static func forgetOtherThreads() {
         var next = newest
         while let record = next {

@@ -1,7 +1,7 @@
 internal import RunLoops
 internal import Synchronization
 
-/// The path of deliveries to one loop, shared by all observers that are called in the same modes.
+/// The route by which notifications reach one loop; all observers that are called in the same modes share it.
 ///
 /// The lane counts the deliveries that are under way, so that a post on the loop's own thread does not overtake them.
 final class DeliveryLane: Sendable {
@@ -23,7 +23,7 @@ final class DeliveryLane: Sendable {
         isCommon = modes == [.common]
     }
 
-    /// True if no delivery is under way in this lane, as far as the calling thread can see.
+    /// True if the calling thread finds no delivery under way in this lane.
     var isEmpty: Bool {
         // `sent` is loaded first, so a delivery that is sent between the two loads is not counted: it comes after the caller's
         // post. Its arrival cannot be mistaken for that of an earlier delivery, because deliveries arrive in order.
@@ -40,8 +40,8 @@ final class DeliveryLane: Sendable {
     /// - Parameters:
     ///   - parcel: The delivery.
     ///   - runLoop: The loop.
-    ///   - end: A function that moves the delivery out of a given address. It is called with the address and true on the loop's
-    ///     thread, or with the address and false if the loop has ended.
+    ///   - end: A function that moves the delivery out of memory. The first argument is the address of the delivery. The second
+    ///     argument is true if the loop's thread calls the function, and false if the loop has ended.
     @inline(__always)
     func sendAnnounced<Parcel: Sendable & ~Copyable>(
         _ parcel: consuming Parcel, to runLoop: RunLoop,
@@ -63,6 +63,7 @@ final class DeliveryLane: Sendable {
 
     /// Counts a delivery as arrived.
     ///
-    /// A delivery can lead to several calls of the handler. Count the delivery no earlier than just before the last of these calls.
+    /// A delivery can lead to several calls of the handler. Do not count it as arrived before the last of these calls is about to
+    /// begin.
     func hasArrived() { arrived.store(arrived.load(ordering: .relaxed) &+ 1, ordering: .releasing) }
 }

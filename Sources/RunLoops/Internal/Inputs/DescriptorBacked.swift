@@ -11,7 +11,9 @@ protocol DescriptorBacked: AnyObject, CustomStringConvertible {
     /// The descriptor source that represents this source in its loop; nil while this source is in no loop.
     var watch: DescriptorSource? { get set }
 
-    /// Makes the descriptor source that represents this source and holds a reference to it.
+    /// Makes the descriptor source that represents this source.
+    ///
+    /// The descriptor source holds a reference to this source.
     func makeWatch() -> DescriptorSource
 
     func invalidate()

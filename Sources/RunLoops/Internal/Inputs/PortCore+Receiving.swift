@@ -30,10 +30,10 @@ extension PortCore {
         return taken
     }
 
-    /// Removes the oldest message or notice, and returns it in a node that carries nothing else; nil if there is none.
+    /// Removes the oldest message or notice, and returns it in a node of its own; nil if there is none.
     ///
-    /// A node can carry several messages. A receiver needs a separate node if another thread can take the next message before the
-    /// receiver has used the returned message.
+    /// A node in the backlog can carry several messages. Use this method if another thread can take the next message before the
+    /// returned message has been used.
     func takeIntoOwnNode() -> Node? {
         guard let next else { return nil }
         let taken = take(from: next)

@@ -121,9 +121,10 @@ extension PortCore {
 
     // MARK: - End
 
-    /// Registers a callback, which its loop calls when the port ends.
+    /// Registers a callback for the end of the port.
     ///
-    /// If the port has already ended, the call is scheduled immediately.
+    /// When the port ends, the callback is scheduled on its own loop. If the port has already ended, the callback is scheduled
+    /// immediately.
     func onInvalidation(_ callback: LoopCallback) {
         let isNow = rightsRecord.withLock { record in
             if !record.rights.hasEnded { record.endCallbacks.add(callback) }

@@ -11,8 +11,8 @@ internal import Synchronization
 final class PortCore: Sendable {
     /// The port's queue.
     ///
-    /// The queue is declared first, because its layout separates the words that senders write from the words that the receiver
-    /// writes.
+    /// It is the first property, because its layout keeps the data that senders write on other cache lines than the data that the
+    /// receiver writes.
     let queue: PortQueue
 
     /// The bell of a signal port, which merges all waiting signals into a single one.
@@ -129,7 +129,7 @@ final class PortCore: Sendable {
         }
     }
 
-    /// Records in the flight recorder that messages are about to be sent; ends the program in a forked child.
+    /// Records in the flight recorder that messages are about to be sent; in a forked child, ends the program instead.
     @inline(__always)
     func noteSend(_ chain: Mailbox.Chain) {
         if Recorder.mayRecord { noteRecordedSend(chain) }
@@ -146,7 +146,7 @@ final class PortCore: Sendable {
         case sent
         /// The port has ended.
         case closed
-        /// There is too little room, or other senders wait in front.
+        /// The port has too little room, or other senders are waiting already.
         case full
     }
 

@@ -21,7 +21,7 @@ final class PortReception {
     /// The message in the slot that was returned last, until the caller has moved the message out and calls ``finishTaking()``.
     private var taken: Node.Taken?
 
-    /// Begins the iteration: takes the claim of the port, unless the port has ended.
+    /// Begins the iteration, and takes the port's ``Claim`` unless the port has ended.
     init(_ port: AnyObject, _ core: PortCore) {
         Fork.check("Port.messages")
         self.port = port

@@ -4,13 +4,14 @@
 ///
 /// The signal owns one node. To make an input of a loop ready, a thread sends this node to the loop, so sending allocates nothing.
 ///
-/// While the node is in use, it has one holder, which can send the node and holds one reference to the signal. First, the holder is
-/// the mailbox or bell that is armed with the node. Then the holder is the sender that takes the node from there, and then the
-/// loop's mailbox. There is only one such reference at a time, so the node is never in two lists.
+/// While the node is in use, it has exactly one holder. The holder can send the node, and has one reference to the signal. The
+/// first holder is the mailbox or bell that is armed with the node. The next holder is the sender that takes the node out. If the
+/// sender sends the node to a loop, the last holder is the loop's mailbox. There is only one such reference at a time, so the node
+/// is never in two lists.
 ///
-/// `@unchecked Sendable`: other threads read only the constant properties. If the destination is a loop, they access only the node,
-/// so that the cache line of the signal stays with the loop's thread. If the destination is not a loop, one thread uses the
-/// properties that are marked for the loop's thread: the thread that holds the node or is about to arm the port with the node.
+/// `@unchecked Sendable`: other threads read only the constant properties. If the destination is a loop, other threads access only
+/// the node, so that the cache line of the signal stays with the loop's thread. If the destination is not a loop, one thread takes
+/// the place of the loop's thread: the thread that holds the node, or that is about to arm the port with the node.
 final class ReadyNode: @unchecked Sendable {
     let node: Node
     private let destination: Destination
@@ -42,11 +43,11 @@ final class ReadyNode: @unchecked Sendable {
     ///
     /// Only the loop's thread may use this.
     var isQueued = false
-    /// True if another thread can send the node.
+    /// True while the node is armed or under way, so that another thread can send it.
     ///
-    /// This becomes false when the node arrives at the loop. While it is true, the input must be neither served nor armed.
-    /// Otherwise a run inside a handler could find a message that a sender has queued but not yet announced. That run could then
-    /// arm the input with a node that is being sent.
+    /// While this is true, the input must be neither served nor armed. For example, a sender has queued a message, but has not
+    /// sent the node yet. A handler that runs the loop could then find the message, serve it, and arm the input with a node that
+    /// the sender is about to send.
     ///
     /// Only the loop's thread may use this.
     private(set) var isOut = false
@@ -101,7 +102,7 @@ final class ReadyNode: @unchecked Sendable {
         return signal
     }
 
-    /// Sends the node to its loop, or notifies its set or task.
+    /// Sends the node to its loop or, if the receiver is not a loop, notifies the receiver.
     ///
     /// Any thread can call this. The call takes over the reference that belongs to the node.
     static func send(_ node: Node) {
@@ -118,7 +119,7 @@ final class ReadyNode: @unchecked Sendable {
     }
 }
 
-/// An object, other than a loop, that is notified when an input has become ready.
+/// A receiver that is not a loop, such as a port set; it is notified when an input has become ready.
 protocol SignalReceiver: AnyObject, Sendable {
     /// Notifies the receiver that the input is ready.
     ///

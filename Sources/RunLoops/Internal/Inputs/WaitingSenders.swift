@@ -51,9 +51,9 @@ struct WaitingSenders {
         line.append(sender)
     }
 
-    /// Removes and returns the first sender, whose wait is over.
+    /// Removes and returns the first sender, because its wait is over.
     ///
-    /// If the sender is a thread or a task, its messages were queued. If it is a handler, there is room now.
+    /// If the sender is a thread or a task, its messages were queued. If the sender is a handler, the port has room now.
     mutating func firstWasSent() -> Sender {
         guard let sender = line.popFirst() else {
             preconditionFailure("a sender that has sent was in the line")
@@ -79,7 +79,7 @@ struct WaitingSenders {
         }
     }
 
-    /// Removes a sender and marks it as refused, because its wait would never end.
+    /// Removes a sender whose wait would never end, and marks the sender as refused.
     ///
     /// - Returns: False if the sender was not in the wait queue.
     mutating func refuse(_ sender: Sender) -> Bool {

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// ``end()`` closes the descriptor when the loop's thread ends. If the loop never had a thread, the descriptor is closed when this
 /// value is destroyed. A sender counts itself before it writes, and ``end()`` waits for the counted senders. So no sender writes to
-/// a descriptor number that is in use again for another file.
+/// the descriptor after it was closed, when its number can refer to another file.
 ///
 /// > Thread safety: any thread.
 struct Wakeup: ~Copyable, Sendable {
@@ -21,7 +21,7 @@ struct Wakeup: ~Copyable, Sendable {
     /// The bit of ``senders`` that is set when the loop's thread ends; after that, no sender begins to write.
     private static let ended: UInt = 1 << 63
 
-    /// A gate that is opened when no sender is about to write, and no sender will write again.
+    /// A gate that is opened when the last counted sender has written, after the loop's thread has set ``ended``.
     private let allHaveWritten = ThreadGate()
 
     init() throws(SystemError) {

@@ -7,7 +7,7 @@ internal import Synchronization
 final class LoopHandle: Sendable {
     /// The mailbox into which other threads put messages for the loop.
     ///
-    /// It is the first property, next to the reference count, because senders write both.
+    /// It is the first property, next to the reference count, because senders write both the mailbox and the count.
     let mailbox = Mailbox()
 
     /// The requests that the loop has not taken yet, such as those that `stop()` and `wakeUp()` make.
@@ -42,7 +42,7 @@ final class LoopHandle: Sendable {
     /// The loop takes the lock only when it times a handler.
     let longestHandler = Guarded<LongestHandler?>(nil)
 
-    /// The node that is sent to make the loop take `requests`.
+    /// The node that notifies the loop of new `requests`.
     ///
     /// It is in the mailbox only while `requests` is not 0.
     private let requestNode: Node
@@ -107,7 +107,7 @@ extension LoopHandle {
         static let stop = Requests(rawValue: 1)
         /// A request to make one more pass.
         static let wakeUp = Requests(rawValue: 2)
-        /// A request to end every run, now and later.
+        /// A request to end the current runs and every later run.
         static let end = Requests(rawValue: 4)
     }
 

@@ -1,8 +1,8 @@
 /// The head of a parcel.
 ///
 /// A parcel is a value that is sent to a loop, together with a function that handles the value. The head contains the function. The
-/// head and the value behind it are stored in one wide node. So the value needs no memory of its own. Sending it changes no
-/// reference count; if there were such a count, the sender and the loop's thread would both write it for each parcel.
+/// head and the value behind it are stored in one wide node. So the value needs no memory of its own. It also needs no reference
+/// count, which both the sender and the loop's thread would have to write for each parcel.
 ///
 /// `@safe`: the function is called once, for the value that it was sent with.
 @safe @usableFromInline
@@ -11,7 +11,7 @@ struct Parcel: Sendable {
     let modes: [RunLoop.Mode]?
     let handle: Handle
 
-    /// A function that handles the value of one parcel, and is called exactly once for it.
+    /// A function that handles the value of a parcel; it is called exactly once for each parcel.
     ///
     /// The first argument is the address of the value. The function moves the value out of that address, or destroys it there. The
     /// second argument is true if the loop serves the parcel, and false if the loop has ended.
@@ -43,7 +43,7 @@ extension Node {
         unsafe body((address + Node.payloadOffset).assumingMemoryBound(to: Parcel.self).pointee)
     }
 
-    /// Calls the function that handles the value, and releases the node.
+    /// Passes the value of a parcel to the parcel's function, and then releases the node.
     @inline(__always)
     func endParcel(hasArrived: Bool, _ releaser: inout NodeReleaser) {
         let handle = unsafe move(Parcel.self).handle

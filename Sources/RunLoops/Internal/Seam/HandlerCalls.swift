@@ -6,7 +6,9 @@ package struct HandlerCalls {
 
     init(_ handlers: HandlerCaller) { self.handlers = handlers }
 
-    /// Calls a handler of the program, and times, watches or records the call if the program has asked for that.
+    /// Calls a handler of the program.
+    ///
+    /// If the program has asked for it, the call is timed, watched or recorded.
     ///
     /// - Parameters:
     ///   - origin: The source location at which the program passed in the handler.

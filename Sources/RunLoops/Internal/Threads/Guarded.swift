@@ -6,8 +6,8 @@ package import Glibc
 /// itself writes to the memory of the `Mutex`. The thread sanitizer cannot observe that write, and reports the guarded accesses as
 /// races. The pthread mutex costs the same, and also inherits priorities: see ``InheritingMutex``.
 ///
-/// Locks are leaves: code that holds one calls no handler, and usually makes no system call and takes no other lock. Comments give
-/// the reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
+/// Code that holds a lock calls no handler. Usually, it also makes no system call and takes no other lock. Comments give the
+/// reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
 /// ``MessagePortCore/Registration``, and the graph of all waits, ``ThreadWait/graph``.
 ///
 /// `@safe`: the memory belongs to this value from `init` to `deinit`, and the address of the mutex never changes. `@unchecked

@@ -2,42 +2,42 @@
 ///
 /// While that other thread is itself waiting, it cannot cause the event.
 package enum WaitTarget: Hashable, Sendable {
-    /// The event that a loop serves the waiting thread's request, or ends.
+    /// A loop serves the request of the waiting thread, or the loop ends.
     ///
     /// Only the loop's thread can cause this event.
     ///
     /// The number is the identity of the loop's handle, because a port identifies its receiver only by that identity.
     case loop(UInt)
 
-    /// The event that a port set is served again by the thread that served it last.
+    /// The thread that served a port set last serves the set again.
     ///
-    /// The number identifies this thread. It does not identify the set, because another thread can take over the set during the
+    /// The number identifies the thread. It does not identify the set, because another thread can take over the set during the
     /// wait.
     case thread(UInt)
 
-    /// The event that the main loop serves the waiting thread's request, or ends.
+    /// The main loop serves the request of the waiting thread, or the main loop ends.
     ///
     /// Only the main thread can cause this event. Another thread can create the main loop and wait for it before the main thread
-    /// has used the loop. So the main loop is a separate target.
+    /// has used the loop. So the main loop has a case of its own.
     case mainLoop
 
-    /// The event that a notification observer's handler returns.
+    /// The handler of a notification observer returns from a call.
     ///
     /// Only a thread that is running this handler can cause this event.
     ///
     /// The number is the identity of the observation, which is the object that represents the observer.
     case call(UInt)
 
-    /// Returns the target of a thread that waits until all calls of an observation have returned.
+    /// Returns the event for a thread that waits until all calls of an observation have returned.
     ///
     /// - Parameter observation: The object that identifies the observation in a thread's records of calls.
-    /// - Returns: The target.
+    /// - Returns: The event.
     package static func call(of observation: AnyObject) -> WaitTarget {
         .call(UInt(bitPattern: ObjectIdentifier(observation)))
     }
 }
 
-/// A function that returns the events that only the calling thread can cause.
+/// A function that returns a list of events: those that only the calling thread can cause.
 ///
 /// The function is stored in a struct for the sake of speed. If an optional function is stored directly, Swift wraps it in one more
 /// closure each time that it is read under a lock.
@@ -46,6 +46,6 @@ package struct WaitTargetSource: Sendable {
 
     /// Makes a value that contains a function.
     ///
-    /// - Parameter targets: Returns the targets of the calling thread. It calls no code of the user.
+    /// - Parameter targets: Returns the events that only the calling thread can cause. It calls no code of the user.
     package init(_ targets: @escaping @Sendable () -> [WaitTarget]) { self.targets = targets }
 }

@@ -128,7 +128,7 @@ final class Connecting {
         race?.didFail()
     }
 
-    /// Ends all attempts that have succeeded or failed, even if the loop has not served the kernel's reports about them yet.
+    /// Ends all attempts that have succeeded or failed, even if the loop has not been notified of the results yet.
     func endReadyAttempts(_ connection: Connection, _ now: Moment) {
         for attempt in attempts
         where connection.connecting === self && runloops_is_writable(attempt.descriptor) {
@@ -176,7 +176,7 @@ final class Connecting {
         attempts = []
     }
 
-    /// Clears the attempts' lists of groups, because the loop and its groups have ended.
+    /// Makes each attempt forget the groups that it is in, because the loop and its groups have ended.
     func loopEnds() { for attempt in attempts { attempt.places.forget() } }
 }
 

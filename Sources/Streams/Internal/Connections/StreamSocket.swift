@@ -9,7 +9,7 @@ internal import RunLoops
 struct StreamSocket: ~Copyable {
     private var owned: OwnedDescriptor?
 
-    /// The layer between the connection and the socket; nil if the connection's bytes are those of the socket.
+    /// The layer between the connection and the socket; nil if the connection uses the socket directly.
     private(set) var filter: (any StreamFilter)?
 
     /// True if closing the socket resets the connection.
@@ -61,7 +61,7 @@ struct StreamSocket: ~Copyable {
 
     /// Closes the socket.
     ///
-    /// - Parameter isComplete: True if the connection has ended in order, and all written bytes were sent.
+    /// - Parameter isComplete: True if the connection has ended normally, and all written bytes were sent.
     mutating func close(isComplete: Bool) {
         if descriptor >= 0 { filter?.close(isComplete: isComplete && !isReset) }
         owned = nil
@@ -93,7 +93,7 @@ struct StreamSocket: ~Copyable {
     /// True if the peer has ended its stream, and nothing is left to receive.
     var isAtEnd: Bool { runloops_is_at_end(descriptor) }
 
-    /// Sends bytes of a queue, as many as one system call accepts.
+    /// Sends as many bytes of a queue as one system call accepts.
     func send(_ queue: inout OutputQueue) -> StreamSending {
         if let filter { return send(&queue, through: filter) }
         var code: CInt = 0
@@ -144,7 +144,7 @@ struct StreamSocket: ~Copyable {
         _ = runloops_end_sending(descriptor)
     }
 
-    /// Makes a later close of the socket reset the connection.
+    /// Makes sure that the connection is reset when the socket is closed.
     mutating func resetWhenClosed() {
         isReset = true
         if descriptor >= 0 { runloops_reset_when_closed(descriptor) }

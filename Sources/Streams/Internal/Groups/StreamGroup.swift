@@ -19,7 +19,7 @@ final class StreamGroup {
         ///
         /// The token of a member contains this number, so a report for an earlier member does not reach the current member.
         var generation: UInt32 = 0
-        /// True while the member is in the queue `asking`, which the group serves without a report from the kernel.
+        /// True while the member's token is in `asking`.
         var isAsking = false
     }
 
@@ -28,7 +28,7 @@ final class StreamGroup {
         var freeSlots: [Int] = []
         /// The kernel's reports that have not been served yet.
         var reports = Deque<EpollSet.Report>()
-        /// The tokens of the members that have asked to be served without a report from the kernel.
+        /// The tokens of the members that have asked to be served again, even if the kernel reports nothing about them.
         var asking = Deque<UInt64>()
     }
 
@@ -41,7 +41,7 @@ final class StreamGroup {
         input = ServedInput(set.descriptor, isSet: true, origin, in: streams.loop)
     }
 
-    /// One description for each member, as an inspector shows it.
+    /// The descriptions of the members for an inspector, one for each member.
     var memberParts: [InspectedPart] { lists.value.slots.compactMap { $0.member?.part } }
 
     var count: Int { lists.value.slots.count - lists.value.freeSlots.count }
