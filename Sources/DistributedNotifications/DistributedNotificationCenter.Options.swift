@@ -32,9 +32,9 @@ extension DistributedNotificationCenter {
         /// The time for which the center waits for an acknowledgement before the connection counts as stalled.
         public var stall = Duration.seconds(5)
 
-        /// The time limit for the other posters to connect again, counted from the moment when this center has connected again.
+        /// The time that the other posters have to reconnect after this center has reconnected.
         ///
-        /// When a hub ends, all its centers must connect to the next one. If a poster that this center knows has not connected
+        /// When a hub ends, all its centers must connect to the next hub. If a poster that this center knows has not connected
         /// within this time, the observers of this center get a gap whose ``DistributedNotificationGap/to`` is nil.
         public var grace = Duration.seconds(10)
 

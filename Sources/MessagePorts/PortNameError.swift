@@ -16,10 +16,10 @@ public enum PortNameError: Error, Hashable, Sendable {
     /// The deadline passed before the port had room for another connection, because the port's process accepts no connections.
     case timedOut(PortName)
 
-    /// The directory of the names is not safe: other users could take names in it.
+    /// The directory of the names is not safe, because other users could take names in it.
     ///
-    /// Either the directory does not belong to the user alone, or this cannot be checked because there is no `/proc`. The reason
-    /// says which of the two is the case.
+    /// The associated `reason` is one of these: the path leads to no directory or to a link, the directory belongs to another user,
+    /// other users are allowed to enter it, or its descriptor cannot be used because there is no `/proc`.
     case unsafeDirectory(path: String, reason: String)
 
     /// The user has no directory in which plain names would be safe from other users.

@@ -105,7 +105,7 @@ public struct Notification: Sendable {
 }
 
 extension Notification {
-    /// An object in which a dependent module keeps the contents of its notification; nil if there is none.
+    /// An object with the contents of a notification that another module has made; nil if there is none.
     ///
     /// This module does not know the type of the object.
     package var payload: (any AnyObject & Sendable)? { isPayload ? content : nil }

@@ -39,7 +39,7 @@ extension FlightRecorder {
         }
     }
 
-    /// The data that is needed to convert the ticks of recorded events to dates, and the numbers of their places to texts.
+    /// The data for converting recorded events: their ticks to dates, and their place numbers to texts.
     struct Reading: Sendable {
         let scale: TickScale
         /// The time at which the recording began, in ticks.

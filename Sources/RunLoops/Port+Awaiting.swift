@@ -59,9 +59,9 @@ extension Port {
 
     /// Adds a handler that this thread's loop calls, once, when a message can be sent without waiting.
     ///
-    /// Sending does not wait if the port has room and no other sender waits for room, or if the port has ended. If this is true
-    /// already, the handler is called soon. Use this method in a handler that finds the port full and must not block its loop: stop
-    /// reading from the connection that the messages come from, and resume in the handler.
+    /// Sending does not wait in two cases: the port has room and no other sender waits for room, or the port has ended. If one of
+    /// them is already the case, the handler is called soon. Use this method in a handler that finds the port full and must not
+    /// block its loop: stop reading from the connection that the messages come from, and resume in the handler.
     ///
     /// ```swift
     /// do {
@@ -72,8 +72,8 @@ extension Port {
     /// }
     /// ```
     ///
-    /// Waiting handlers and senders are served in the order of their calls. A handler reserves no room: when the loop calls the
-    /// handler, another sender can have filled the port again. Then call this method again.
+    /// Waiting handlers and senders are served in the order of their calls. A handler reserves no room: another sender can fill the
+    /// port before the loop calls the handler. If the handler finds the port full again, call this method again.
     ///
     /// The handler is called in the common modes, and never during this call. If the loop ends first, it destroys the handler on
     /// its thread, without calling it.

@@ -6,11 +6,11 @@
 public struct WaitCircle: Hashable, Sendable {
     /// The waits, in the order of the circle.
     ///
-    /// The thread of each wait waits for the thread of the next wait, and the thread of the last wait waits for the thread of the
-    /// first wait. The first wait is the wait that was refused.
+    /// Each element is for one thread. This thread waits for the thread of the next element, and the last thread waits for the
+    /// first. The wait that was refused is the first element.
     public let waits: [Wait]
 
-    /// The wait of one thread in a circle.
+    /// One element of a circle: a thread, and the call in which the thread waits.
     ///
     /// > Thread safety: a value.
     public struct Wait: Hashable, Sendable {

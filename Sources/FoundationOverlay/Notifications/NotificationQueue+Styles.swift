@@ -8,8 +8,8 @@ public import class RunLoops.RunLoop
 extension NotificationQueue {
     /// Enqueues a notification for the default mode.
     ///
-    /// If a notification with the same name and sender already waits, the new one is ignored. With `PostingStyle.now`, the waiting
-    /// one is removed instead, and the new one is posted.
+    /// If a notification with the same name and sender already waits in the queue, `notification` is ignored. However, with
+    /// `PostingStyle.now`, the waiting notification is removed, and `notification` is posted.
     ///
     /// - Parameters:
     ///   - notification: The notification.
@@ -28,7 +28,8 @@ extension NotificationQueue {
     ///   - notification: The notification.
     ///   - postingStyle: The time at which the notification is posted.
     ///   - coalesceMask: The properties that two notifications must share to match. Of several notifications that match, the first
-    ///     is posted. With `PostingStyle.now`, the matching ones in the queue are removed instead, and this one is posted.
+    ///     is posted. However, with `PostingStyle.now`, all matching notifications are removed from the queue, and `notification`
+    ///     is posted.
     ///   - modes: The modes in which the notification may be posted, at least one; nil for the default mode.
     ///
     /// > Thread safety: any thread.

@@ -36,7 +36,7 @@ final class RedisConnection {
     private var onEnd: ((DistributedNotificationError) -> Void)?
     /// Called before each write to the socket, so that the owner can add commands to the write.
     var beforeWriting: () -> Void = {}
-    /// Called in each pass in which the socket is ready, after all replies that have arrived were handled.
+    /// Called after the received replies were handled, in each pass in which the socket is ready.
     var afterReplies: () -> Void = {}
 
     /// Begins to connect.
@@ -119,7 +119,7 @@ final class RedisConnection {
         if unsafe result == REDIS_OK || context.pointee.err != 0 { requestWrite() }
     }
 
-    /// Requests a write to the socket, for the next pass in which the loop finds that the socket has room.
+    /// Requests a write to the socket, which happens in the next pass in which the socket has room.
     ///
     /// ``beforeWriting`` is called just before the write.
     func requestWrite() {
@@ -127,7 +127,7 @@ final class RedisConnection {
         source?.setInterest([.read, .write], of: unsafe context.pointee.fd)
     }
 
-    /// Writes the waiting commands to the socket as far as it has room.
+    /// Writes as many bytes of the waiting commands as the socket has room for.
     func flush() {
         guard let context = unsafe context else { return }
         var isDone: CInt = 0

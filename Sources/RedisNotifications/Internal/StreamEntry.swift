@@ -84,9 +84,9 @@ struct StreamEntry: Hashable, Sendable {
         return RedisWords("k", "h", "p", poster.text, "n", "\(announcement.number)", "b", lines)
     }
 
-    /// Reads horizons from the field of an entry; nil if the bytes have another form.
+    /// Reads the horizons of a poster from the bytes of an entry's field; nil if the bytes are not horizons.
     ///
-    /// `areFirst` is true if the poster was new to the generation. Only then can ``Horizon/isBase`` be true.
+    /// `areFirst` is true if the poster had no earlier entry in this generation. Only then can ``Horizon/isBase`` be true.
     private static func horizons(_ bytes: [UInt8], of poster: PosterID, areFirst: Bool) -> [Horizon]? {
         var rest = bytes[...]
         var horizons: [Horizon] = []

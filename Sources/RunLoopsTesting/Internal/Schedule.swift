@@ -18,7 +18,7 @@ final class Schedule: Sendable {
         var isSettling = false
         /// True if the last run of ``settle(in:)`` ended because no thread could continue.
         var hasSettled = false
-        /// The deadline of the latest sleep or wait of the body's thread.
+        /// The deadline of the most recent sleep or wait of the body's thread.
         var bodyWake = ContinuousClock.Instant.distantFuture
     }
 
@@ -114,7 +114,7 @@ final class Schedule: Sendable {
         RunLoop.current.run(in: mode, until: .distantPast)
     }
 
-    /// Runs all threads until none can continue without moving the simulation's clock.
+    /// Runs all threads until none of them can continue before the simulation's clock moves on.
     func settle(in mode: RunLoop.Mode) {
         while true {
             state.withLock { state in
@@ -153,8 +153,8 @@ final class Schedule: Sendable {
 
     /// Runs other threads and moves the clock until `isOver` returns true or the clock has reached `deadline`.
     ///
-    /// The body's thread calls this instead of sleeping or waiting. If the body's loop would sleep during ``settle(in:)`` and no
-    /// other thread can continue, this method stops the loop and returns, without moving the clock.
+    /// The body's thread calls this instead of sleeping or waiting. One case is different: when the body's loop would sleep during
+    /// ``settle(in:)`` and no other thread can continue, this method stops the loop and returns. It does not move the clock then.
     func wait(_ deadline: ContinuousClock.Instant, _ place: ThreadDriver.Place, _ isOver: () -> Bool) {
         var patience = Patience(self.patience)
         while !isOver() && now < deadline {

@@ -109,11 +109,13 @@ final class CenterState: Sendable {
 
     // MARK: - Posting
 
-    /// Adds a post to the log, and schedules a block that hands it to the engine.
+    /// Adds a post to the log, and schedules a block that hands the post to the engine.
     ///
     /// `milestone` is the stage that the caller waits for; nil for none. The result contains the number of the post. If there is a
-    /// milestone, the result also contains a ``OneShot`` that is decided at that stage. If there is no room and `waits` is true,
-    /// the post is not added, and the result is a ``OneShot`` that is decided when there is room.
+    /// milestone, the result also contains a ``OneShot``, which is decided when the post reaches that stage.
+    ///
+    /// If there is no room, the post is not added. In that case, if `waits` is true, the result is a ``OneShot`` that is decided
+    /// when there is room. If `waits` is false, the method throws an error.
     func post(
         _ topic: Topic, _ payload: [UInt8], isImmediate: Bool, dropsOldest: Bool, waits: Bool,
         until milestone: DistributedNotificationCenter.Milestone? = nil
@@ -193,7 +195,7 @@ final class CenterState: Sendable {
     /// Notes that the loop has begun to hand posts over.
     func beginPumping() { state.withLock { $0.isPumping = true } }
 
-    /// True if the engine was given posts that it has not acknowledged as accepted.
+    /// True if posts were handed to the engine, and the engine has not yet acknowledged all of them as accepted.
     var isOwed: Bool { state.withLock { $0.log.isOwed } }
 
     func acknowledged(accepted: UInt64, settled: UInt64, exempt: UInt64) {

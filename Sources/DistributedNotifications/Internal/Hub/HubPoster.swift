@@ -2,9 +2,9 @@ internal import DequeModule
 
 /// The state that a hub keeps for one poster.
 struct HubPoster: Hashable, Sendable {
-    /// The numbers of the newest post and of the newest horizon of the poster in one topic.
+    /// The progress of the poster in one topic: the numbers of its newest post and its newest horizon.
     struct Mark: Hashable, Sendable {
-        /// The number of the newest post or of the newest horizon, whichever is higher.
+        /// The higher of two numbers: that of the newest post, and that of the newest horizon.
         var last: UInt64 = 0
         /// The number of the newest horizon; the time of that horizon is `baseTime`.
         var base: UInt64 = 0
@@ -33,7 +33,9 @@ struct HubPoster: Hashable, Sendable {
     /// The accepted posts that at least one connection still has to confirm, in the order of their numbers.
     private var unsettled = Deque<Unsettled>()
 
-    /// The number just below that of the oldest post that waits for a confirmation; ``accepted`` if no post waits.
+    /// The number up to which all posts are settled.
+    ///
+    /// If posts wait for a confirmation, this is one less than the number of the oldest of them. Otherwise, it is ``accepted``.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
 
     /// Records the number of a post or of a ``Horizon`` that has arrived for a topic.

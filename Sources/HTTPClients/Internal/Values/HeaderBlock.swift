@@ -7,13 +7,13 @@ internal import HTTPMessages
 ///
 /// The lines are stored unchanged, and parsed only when a user asks for the fields.
 struct HeaderBlock: Hashable, Sendable {
-    /// The result of adding a line to the block.
+    /// The result of adding a line to the header.
     enum Finding: Equatable {
         /// More lines follow.
         case incomplete
-        /// The header of an interim answer is complete, or the line is part of a trailer.
+        /// The line completes the header of an interim answer, or is part of a trailer.
         case notShown
-        /// The header of an answer that is not interim is complete.
+        /// The line completes the header of an answer that is not interim.
         case complete
         /// The header is longer than the limit.
         case tooLong
@@ -25,7 +25,7 @@ struct HeaderBlock: Hashable, Sendable {
     let limit: Int
 
     private var bytes: [UInt8] = []
-    /// The number of bytes added since the last header that was ``Finding/complete``.
+    /// The number of bytes that were added since ``add(_:)`` last returned ``Finding/complete``.
     ///
     /// The bytes of trailers and of the headers of interim answers are counted, too.
     private var count = 0
@@ -34,12 +34,12 @@ struct HeaderBlock: Hashable, Sendable {
 
     private(set) var status = 0
 
-    /// The range in `bytes` of the last value of `Content-Length`; nil before there is one.
+    /// The value of the last `Content-Length` field, as a range in `bytes`; nil while the header has no such field.
     private var length: Range<Int>?
     /// True if the header has two different values of `Content-Length`.
     private var hasSeveralLengths = false
 
-    /// Creates an empty block.
+    /// Creates a header without lines.
     ///
     /// - Parameter limit: The maximum number of bytes of a header.
     init(limit: Int) { self.limit = limit }
@@ -69,7 +69,7 @@ struct HeaderBlock: Hashable, Sendable {
 
     /// Records the range of the value of a `Content-Length` field.
     ///
-    /// - Parameter count: The number of bytes in the line of the field, which is at the end of `bytes`.
+    /// - Parameter count: The length of the field's line, in bytes. This line is the last one in `bytes`.
     private mutating func addLength(_ count: Int) {
         let value = HeaderBlock.trimmed(bytes.suffix(count - "content-length:".utf8.count))
         if let length, bytes[length] != value { hasSeveralLengths = true }

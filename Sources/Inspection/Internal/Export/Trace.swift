@@ -24,16 +24,16 @@ struct Trace {
     struct Item {
         let event: FlightRecorder.Event
         let start: Int64
-        /// The end of a slice, not later than the end of the slice around it; nil for an instant.
+        /// The time at which a slice ends; nil for an instant.
         ///
-        /// An open slice ends at the time of the snapshot.
+        /// An open slice ends at the time of the snapshot. No slice ends later than the slice around it.
         let end: Int64?
         let isOpen: Bool
-        /// The number of slices in the lane that enclose this item.
+        /// The number of slices around this item.
         let depth: Int
-        /// A number that the posting and the handler of a message share, so that an export can draw an arrow between them.
+        /// A number that connects the posting of a message with its handler; nil unless the recording contains both.
         ///
-        /// The number is nil unless the recording contains both the posting and the handler.
+        /// Both items have the same number. An export draws an arrow between them.
         var flow: UInt64?
         /// True if the item is the posting of a message, and the recording does not contain the message's handler.
         var isFlowOpen = false
@@ -125,7 +125,7 @@ extension FlightRecorder.Event.Kind {
         }
     }
 
-    /// A word for the kind, which an export uses as the event's category.
+    /// The name of the kind, for use as the event's category in an export.
     var word: String {
         switch self {
         case .handler(let kind): kind.description
@@ -162,7 +162,9 @@ extension FlightRecorder.Event {
         }
     }
 
-    /// Further values of the event, in the order in which an export shows them, with times in nanoseconds.
+    /// Further values of the event, in the order in which an export shows them.
+    ///
+    /// Times are in nanoseconds.
     fileprivate var particulars: [(name: String, value: Trace.Particular)] {
         var all: [(String, Trace.Particular)] = []
         if let wait { all.append(("waited_ns", .number(wait.wholeNanoseconds))) }
@@ -187,7 +189,9 @@ extension Trace {
 }
 
 extension Trace.Item {
-    /// Further values of the item, in the order in which an export shows them, with times in nanoseconds.
+    /// Further values of the item, in the order in which an export shows them.
+    ///
+    /// Times are in nanoseconds.
     var particulars: [(name: String, value: Trace.Particular)] {
         var all = event.particulars
         if isOpen { all.append(("state", .text("under way"))) }

@@ -1,8 +1,9 @@
 extension Frame {
     /// The reason that one end of a connection sends when it refuses the other end.
     ///
-    /// In two cases a port sends no reason. One is that the port has ended. The other is that the port closes the connection
-    /// because the client does not read its replies; this connection has no room for a reason.
+    /// A port sends no reason in two cases:
+    /// - The port has ended.
+    /// - The client does not read its replies. The port then closes the connection, which has no room for a reason.
     enum Refusal: UInt32, CaseIterable, Sendable {
         /// The port does not admit this peer.
         case notAdmitted = 1

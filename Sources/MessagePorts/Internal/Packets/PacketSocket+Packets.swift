@@ -61,8 +61,8 @@ extension PacketSocket {
         /// A packet was longer than the buffer. The bytes beyond the buffer are lost. The associated value holds the packet's
         /// descriptors, which were received.
         case tooLong(length: Int, OwnedDescriptors)
-        /// A packet carries more descriptors than are allowed. The packet stays in the kernel's queue. The descriptors in the
-        /// associated value are duplicates, opened only to count the packet's descriptors.
+        /// A packet carries more descriptors than are allowed. The packet stays in the kernel's queue. To count its descriptors,
+        /// this process had to open duplicates of some of them, which the associated value holds.
         case exceedsAllowance(OwnedDescriptors)
         /// A packet carries more descriptors than this process could open. The associated value holds the descriptors that were
         /// opened. The packet stays in the kernel's queue, unless the allowance was ``DescriptorQuota/Allowance/any``.

@@ -81,9 +81,10 @@ extension RemoteConnection {
         }
     }
 
-    /// Throws if the calling thread's own loop reads the connection, unless the deadline has passed.
+    /// Throws an error if the calling thread's own loop reads the connection.
     ///
-    /// The thread would wait for a packet that only its loop can read.
+    /// In that case, the thread would wait for a packet that only its own loop can read. If the deadline has passed, the thread
+    /// does not wait, so this function does not throw.
     private func checkReader(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
         if let deadline, deadline <= .now { return }
         if reading?.claim.loopHere != nil { throw .wouldDeadlock }
@@ -97,9 +98,10 @@ extension RemoteConnection {
         if !isThere { throw .timedOut }
     }
 
-    /// Waits until a pause is over or the other end is closed.
+    /// Pauses before the next attempt.
     ///
-    /// After the pause, the kernel may have resources again, or the port may have admitted this process.
+    /// The pause ends early at the deadline, or when the other end is closed. After the pause, it is possible that the kernel has
+    /// resources again, or that the port has admitted this process.
     private func waitForResources(
         _ backoff: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
@@ -127,7 +129,7 @@ extension RemoteConnection {
 
     /// Adds a request to the ``RequestTable``, and sends it.
     ///
-    /// If the request is decided before it is sent, this function returns, and the code that waits for the request finds the
+    /// If the request gets an outcome before it is sent, this function returns, and the code that waits for the request finds the
     /// outcome. If this function throws, the caller is allowed to begin the request again.
     func begin(
         _ request: PendingRequest, _ body: RawSpan, id: UInt32, _ descriptors: [CInt],
@@ -161,9 +163,9 @@ extension RemoteConnection {
         return try local?.beginWait(in: "RemotePort.request", origin, before: deadline) { request.isDecided }
     }
 
-    /// Gives up a request, because its thread or task waits no longer.
+    /// Gives up a request whose thread or task no longer waits.
     ///
-    /// The request fails with `reason`, unless it was decided meanwhile.
+    /// The request fails with `reason`, unless it already has an outcome.
     ///
     /// - Returns: The outcome.
     @discardableResult

@@ -40,7 +40,7 @@ extension MessagePortCore {
 
     /// Sends the packets of a connection's backlog.
     ///
-    /// If the kernel is out of resources, the alarm makes the port send the rest later.
+    /// If the kernel is out of resources, the port sends the rest later, when the alarm of its ``PortDeadlines`` fires.
     private func sendBacklog(of connection: PortConnection) {
         let deadlines = unsafe self.deadlines
         let now = Moment.now()
@@ -192,7 +192,7 @@ extension MessagePortCore {
 
     // MARK: - Ending connections
 
-    /// Ends a connection whose peer has sent descriptors that cannot be closed in time.
+    /// Ends a connection because closing the descriptors that its peer has sent takes too long.
     private func cutOff(_ connection: PortConnection, _ input: MessagePortInput) -> Bool {
         counters.add { $0.unclosablePeers += 1 }
         let peer = connection.peer.credentials

@@ -21,7 +21,7 @@ struct PacketBacklog: Sendable {
         }
     }
 
-    /// The totals of all kept replies, or of all kept messages: packets, bytes and descriptors.
+    /// The total numbers of packets, bytes and descriptors that are kept, either for the replies or for the messages.
     private struct Share: Sendable {
         var count = 0
         var size = 0
@@ -41,10 +41,11 @@ struct PacketBacklog: Sendable {
     /// True after a message was refused, until the program is notified that there is room again.
     private var hasRefused = false
 
-    /// The largest number of descriptors in all replies that are kept for one peer.
+    /// The maximum total number of descriptors in the replies that are kept for one peer.
     ///
-    /// The messages that are kept for the peer have a separate limit of the same size. One packet can carry that many descriptors.
-    /// A higher limit would be dangerous, because the descriptors for all peers count against one limit, that of the process.
+    /// The messages that are kept for the peer have a separate limit of the same size. A single packet can carry this number of
+    /// descriptors. A higher limit would be dangerous: the process has a limit on its descriptors, against which the descriptors
+    /// for all peers count.
     static let descriptorLimit = 253
 
     init(_ limits: Limits) { self.limits = limits }
@@ -124,8 +125,8 @@ struct PacketBacklog: Sendable {
 final class BackloggedPacket: Sendable {
     /// The overhead of a packet, and of each of its descriptors, in bytes.
     ///
-    /// It counts against the limits in addition to the length of the packet. It stands for the memory that the packet and its
-    /// descriptors take, in this process and later in the kernel.
+    /// The overhead counts against the limits in addition to the length of the packet. It accounts for the memory that the packet
+    /// and its descriptors take in this process, and later in the kernel.
     static let overhead = 128
 
     let frame: Frame

@@ -6,9 +6,10 @@ internal import RunLoops
 extension PortConnection {
     /// The result of sending the backlog.
     enum Resent: Equatable {
-        /// All packets are sent, or the connection has ended, or there is no room for the rest.
+        /// The caller has nothing more to do.
         ///
-        /// In the last case, the port's epoll set will report when there is room.
+        /// All packets are sent, or the connection has ended, or there is no room for the rest. In the last case, the port's epoll
+        /// set will report when there is room.
         case done
         /// The kernel was out of resources. The caller tries again later.
         case outOfKernelResources

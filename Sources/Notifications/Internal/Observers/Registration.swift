@@ -23,10 +23,10 @@ struct Registration: Sendable {
     /// True if a call of the handler is on the stack of the calling thread.
     var isRunningHere: Bool { observation.isRunningHere || target?.observation.isRunningHere ?? false }
 
-    /// The wait targets of a thread that waits until no call of the handler is running.
+    /// The targets for a thread that waits until no call of the handler is running.
     ///
-    /// One element stands for the calls of the observation. If the observation passes its notifications to an observer on a loop, a
-    /// second element stands for the calls of that observer.
+    /// The first target is the calls of the observation. If the observation passes its notifications to an observer on a loop, the
+    /// second target is the calls of that observer.
     var calls: [WaitTarget] {
         [.call(of: observation)] + (target.map { [.call(of: $0.observation)] } ?? [])
     }

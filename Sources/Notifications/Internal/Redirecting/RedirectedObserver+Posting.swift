@@ -65,7 +65,7 @@ extension RedirectedObserver {
         }
     }
 
-    /// Sends the delivery with this number to the loop, after the queue has accepted a notification.
+    /// Sends a delivery with the given number to the loop, after the queue has accepted a notification.
     func send(_ number: Int) {
         unsafe lane.sendAnnounced(NumberedDelivery(number, to: self), to: redirector.runLoop) {
             unsafe NumberedDelivery.end(at: $0, hasArrived: $1)

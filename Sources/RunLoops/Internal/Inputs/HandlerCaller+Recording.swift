@@ -8,18 +8,20 @@ extension HandlerCaller {
     private static let mostInWindow = 8
     /// The length of a time window, in microseconds; at most ``mostInWindow`` handlers are recorded individually in each window.
     private static let window: UInt64 = 50
-    /// The number of readings of the clock that a loop omits after it has found the time window full.
+    /// The number of times that a loop skips reading the clock after it has found the time window full.
     ///
     /// Otherwise, a busy loop would read the clock in each pass, only to find that the window is not over.
     private static let sparedLooks = 3
-    /// The time, in microseconds, that unrecorded handlers can take together before they are recorded as one event.
+    /// The limit, in microseconds, on the total time of a series of handlers that are not recorded individually.
+    ///
+    /// If the total time is longer, the series is recorded as one event.
     private static let longestGap: UInt64 = 500
 
     /// Calls a handler, and records the call in the flight recorder.
     ///
     /// In each time window, at most ``mostInWindow`` message handlers are recorded individually. For the other handlers, the loop
-    /// measures only the total time. It does so in a later step that serves messages, or before it sleeps. If the total time is
-    /// longer than ``longestGap``, the loop records these handlers as one event.
+    /// measures only the total time. The loop takes this measurement later: when it serves messages again, or before it sleeps. If
+    /// the total time is longer than ``longestGap``, the loop records these handlers as one event.
     @inline(never)
     func callRecorded(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
@@ -88,8 +90,9 @@ extension HandlerCaller {
         }
     }
 
-    /// Records the handlers of all unrecorded messages as one event, if more than ``longestGap`` has passed since the last reading
-    /// of the clock.
+    /// Records one event for all handlers of messages that were not recorded individually.
+    ///
+    /// If at most ``longestGap`` has passed since the last reading of the clock, no event is recorded.
     ///
     /// - Parameters:
     ///   - ring: The thread's ring of recorded events.

@@ -24,7 +24,7 @@ final class LoopMembers {
 
     /// True if the current mode holds an input that can become ready.
     ///
-    /// Each pass reads this twice, so the property is computed without comparing the names of modes.
+    /// Each pass reads this property twice. So the getter is fast: it does not compare the names of modes.
     var modeIsAlive: Bool { @inline(__always) get { modes.runningIsAlive } }
 
     /// True after the loop's thread has begun to end.

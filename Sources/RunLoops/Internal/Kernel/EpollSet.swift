@@ -35,7 +35,7 @@ package final class EpollSet: Sendable {
         package static let error = Interest(rawValue: EPOLLERR.rawValue)
         /// Errors and the end of the stream, each reported once.
         package static let hangUpOnce = Interest(rawValue: EPOLLRDHUP.rawValue | EPOLLET.rawValue)
-        /// Any readiness after which the socket must be read.
+        /// Data, the end of the stream, or a hang-up: in each case, the socket must be read.
         package static let received = Interest(
             rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue | EPOLLHUP.rawValue)
         package static let writing = Interest(rawValue: EPOLLOUT.rawValue)

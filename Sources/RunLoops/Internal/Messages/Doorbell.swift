@@ -50,8 +50,8 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// True if the bell was nudged or rung since it was last armed.
     ///
-    /// One load tests both states. If each had its own load, the bell could change from nudged to rung between the loads, and
-    /// neither load would see its state.
+    /// A single load tests for both states. With two loads, the bell could change from nudged to rung in between. The first load
+    /// would then come too early to find the bell rung, and the second load too late to find it nudged.
     var isNudgedOrRung: Bool {
         racePoint(.bellLooks)
         let seen = word.load(ordering: .acquiring)

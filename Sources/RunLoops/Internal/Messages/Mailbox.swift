@@ -1,17 +1,17 @@
 internal import CLibEvent
 internal import Synchronization
 
-/// The single word through which all other threads send to a loop or a port.
+/// The queue through which all other threads send to a loop or a port.
 ///
-/// The word points to a linked stack of nodes, newest first. It also says whether the receiver sleeps: an armed mailbox is empty,
-/// and its receiver does not check it again until the receiver is signalled. A push and the arming change the same word, so one of
-/// the two comes first: either the arming finds a node and fails, or the push finds the word armed and its sender signals. No
-/// wake-up is lost, and no second flag or fence is needed.
+/// The state of the queue is one atomic integer, the *word*. It points to a linked stack of nodes, newest first. It also tells
+/// whether the receiver sleeps: an armed mailbox is empty, and its receiver does not check it again until the receiver is
+/// signalled. A push and the arming change the same word, so one of the two comes first: either the arming finds a node and fails,
+/// or the push finds the word armed and its sender signals. No wake-up is lost, and no second flag or fence is needed.
 ///
-/// The word also contains the *room*: the number of nodes that may still be pushed. A push takes its room in the exchange that
-/// queues its nodes, so a sender's check and its push are one atomic operation. If the exchange succeeds, the room that the sender
-/// saw is the present room, however long the sender was stalled and however often the word has changed in the meantime. Only
-/// ``addRoom(_:)`` gives back room.
+/// The word also contains the *room*: the number of nodes that may still be pushed. One compare-and-exchange queues the nodes of a
+/// push and takes room for them, so a sender's check and its push are one atomic operation. If the exchange succeeds, the room that
+/// the sender saw is the present room, however long the sender was stalled and however often the word has changed in the meantime.
+/// Only ``addRoom(_:)`` gives back room.
 ///
 /// > Thread safety: ``push(_:)``, ``pushIfRoom(_:)``, ``tryPush(_:onto:)``, ``addRoom(_:)`` and ``close()`` from any thread;
 /// > ``take()``, ``arm(with:)`` and ``disarm()`` from the receiver's thread only.
@@ -56,16 +56,17 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// The present word.
     ///
-    /// Another thread can change the word immediately. Only a successful push onto the returned word confirms it.
+    /// Another thread can change the word at any time after this load. If ``tryPush(_:onto:)`` succeeds with the returned value,
+    /// the word still had that value at the time of the push.
     var current: Word { Word(bits: word.load(ordering: .relaxed)) }
 
     /// Loads the present word with acquire ordering, so that the caller sees the stores that earlier pushes have released.
     func acquireCurrent() -> Word { Word(bits: word.load(ordering: .acquiring)) }
 
-    /// Pushes nodes, if the word is still the word that the caller loaded.
+    /// Pushes nodes, if the word still has the value that the caller loaded.
     ///
-    /// It does no harm if the word has changed and changed back. The nodes are queued onto the present word, and only the present
-    /// word says which receiver is signalled and how much room is left.
+    /// The push is also correct if the word has changed in between and has then changed back. The push depends only on the present
+    /// value: on the newest node, on whether the mailbox is armed and with which node, and on the room that is left.
     func tryPush(_ chain: Chain, onto seen: Word) -> Push {
         if seen.isClosed { return .closed }
         chain.oldest.link(to: seen.isArmed ? nil : seen.node)
@@ -161,8 +162,8 @@ struct Mailbox: ~Copyable, Sendable {
 
     /// Disarms the mailbox.
     ///
-    /// - Returns: True if the mailbox was still armed; the receiver then owns the arming node again. False if a sender has
-    ///   taken that node.
+    /// - Returns: True if the mailbox was still armed. In that case, the receiver again owns the node with which it armed the
+    ///   mailbox. False if a sender has taken that node.
     func disarm() -> Bool {
         racePoint(.disarmLooks)
         var seen = current

@@ -2,8 +2,8 @@
 ///
 /// A standalone node has its own memory, instead of a place in a slab. The mailbox does not count such nodes, so they take no room.
 ///
-/// The *mark* of a node tells its kind. The marks of standalone nodes differ from those of nodes in a slab. So a node of a slab can
-/// keep its initial mark, and the sender of a single message need not write a mark.
+/// Each node contains a *mark*, which tells the node's kind. Standalone nodes have other marks than nodes in a slab. The initial
+/// mark of a node in a slab is that of a single message, so the sender of a single message does not set a mark.
 extension Node {
     /// The kind of a node in a port's queue.
     enum Mark: UInt8 {

@@ -1,8 +1,8 @@
 /// The core of a loop: its parts, such as timers and ports, and the pass, which serves each part in turn.
 ///
-/// Each part owns its lists, and no other part touches them. The pass calls each part for its step. `LoopCore+Pass` contains the
-/// order of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the thread. An input, such as a
-/// timer, calls only the part that it belongs to, and never the pass.
+/// Each part owns its lists, and no other part touches them. The pass is a sequence of steps, which are calls of the parts.
+/// `LoopCore+Pass` contains the order of the steps, `LoopCore+Waiting` the sleep between them, and `LoopCore+Ending` the end of the
+/// thread. An input, such as a timer, calls only the part that it belongs to, and never the pass.
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopCore {
@@ -22,7 +22,7 @@ final class LoopCore {
     /// The loop's access to the main dispatch queue.
     var mainQueue: MainQueueAccess
 
-    /// The state that belongs to the pass, and to no part.
+    /// The state of the pass itself, which belongs to none of the parts.
     private let state = ExclusivityUnchecked(State())
 
     private struct State {
@@ -109,7 +109,8 @@ final class LoopCore {
 
     /// Notifies the parts of the loop that the modes have changed.
     ///
-    /// Each part sets work aside if that work is not for the running mode. On this call, the part checks such work again.
+    /// A part sets work aside if the running mode does not allow that work. On this call, each part checks whether its work is
+    /// allowed now.
     func lookAgain() {
         blocks.modesDidChange()
         readyInputs.modesDidChange()

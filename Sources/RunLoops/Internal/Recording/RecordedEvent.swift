@@ -1,9 +1,9 @@
-/// One event of the flight recorder, in the 24 bytes of a ring.
+/// One event of the flight recorder, in the 24 bytes that an event takes in a ring.
 ///
 /// | word | bits | part |
 /// |---|---|---|
 /// | 0 | 0–63 | the end, in ticks |
-/// | 1 | 0–23 | the place, a number of ``RecordedPlaces`` |
+/// | 1 | 0–23 | the number of the place, from ``RecordedPlaces`` |
 /// | 1 | 24–63 | the duration in ticks; a longer duration is cut to 2⁴⁰ − 1 |
 /// | 2 | 0–31 | the stamp of the message, or the lateness of a timer |
 /// | 2 | 32–39 | the kind; 0 for no event |
@@ -18,7 +18,7 @@ struct RecordedEvent: Hashable, Sendable {
     private var rest: UInt64
 
     static let wordCount = 3
-    /// The highest number of a place that fits in an event.
+    /// The highest place number that fits in an event.
     static let mostPlaces: UInt32 = 1 << 24 - 1
     static let longestDuration: UInt64 = 1 << 40 - 1
 

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The functions with which the other parts of the package report events to the flight recorder.
 ///
 /// Every member can be called at any time, and does nothing without a recording. The functions that send and receive messages call
-/// a member only if ``mayRecord`` is true. That property costs one load of a byte, which also serves as the check for a forked
+/// a member only if ``mayRecord`` is true. To read that property costs one load of a byte. The same load also checks for a forked
 /// child.
 ///
 /// > Thread safety: any thread; an event belongs to the calling thread.
@@ -52,7 +52,7 @@ package enum Recorder {
         return begin(kind, in: ring, at: ring.ticks, place: ring.number(of: place))
     }
 
-    /// Records the beginning of an activity whose place is a text, such as the name of a mode.
+    /// Records the beginning of an activity whose place is the given text, such as the name of a mode.
     static func begin(_ kind: EventKind, _ text: @autoclosure () -> String) -> Slice? {
         guard let ring else { return nil }
         return begin(kind, in: ring, at: ring.ticks, place: RecordedPlaces.number(of: .text(text())))
@@ -69,7 +69,9 @@ package enum Recorder {
         return Slice(generation: ring.generation, event: event)
     }
 
-    /// Ends a slice, and writes it as an event, unless the recording of the slice has ended.
+    /// Ends a slice, and writes an event for it.
+    ///
+    /// If the recording in which the slice began has ended, this does nothing.
     ///
     /// - Parameters:
     ///   - slice: The slice; nil for no slice.
@@ -84,7 +86,7 @@ package enum Recorder {
 
     /// Ends the innermost slice and writes it as an event, but only if the slice has the given kind.
     ///
-    /// This is for a caller that cannot store the slice until the activity ends.
+    /// This is for a caller that has no place to store the slice during the activity.
     static func endInnermost(_ kind: EventKind, number: Int? = nil) {
         guard let ring, let begun = ring.innermost, begun.kind == kind else { return }
         end(begun, in: ring, number)

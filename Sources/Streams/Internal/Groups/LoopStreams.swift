@@ -119,8 +119,8 @@ final class LoopStreams {
 
     /// Records that ``Connection/settle(_:)`` was called for a connection before the end of the pass.
     ///
-    /// Usually, the connection's own handler has scheduled the connection just before, so the connection is the last one in the
-    /// list. It is then removed from the list. Otherwise, the connection stays in the list, and is skipped at the end of the pass.
+    /// If the connection is the last one in the list, it is removed from the list. This is the usual case, because the connection's
+    /// own handler has just scheduled it. Otherwise, the connection stays in the list, and is skipped at the end of the pass.
     func didSettle(_ connection: Connection) {
         if state.value.unsettled.last === connection { state.value.unsettled.removeLast() }
     }
