@@ -23,7 +23,7 @@ public struct ErrorOrigin: Sendable {
 
     /// The object that the error is about; nil in an error that your program has made.
     ///
-    /// The value is boxed, so that an error without an origin allocates nothing.
+    /// The cases are stored in a box. An error without an origin has no box, so it allocates nothing.
     private let subject: Subject?
 
     private init(_ subject: Subject?) { self.subject = subject }

@@ -31,7 +31,7 @@ extension RunLoop: SerialExecutor {
 
     /// Returns true if the caller is on the loop's thread, and so isolated to the loop's actors.
     ///
-    /// The method returns true in every handler of the loop, so `assumeIsolated` of an actor that lives on the loop works there.
+    /// The method returns true in every handler of the loop. So a handler can call `assumeIsolated` of an actor on the loop.
     ///
     /// - Returns: True on the loop's thread, false on any other thread; never nil.
     ///

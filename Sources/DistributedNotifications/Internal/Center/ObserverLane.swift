@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// The queue of events for one observer, and the loop or task that takes events from the queue.
 ///
-/// > Thread safety: any thread appends; the observer's loop or task takes.
+/// > Thread safety: any thread appends events; only the observer's loop or task takes events out.
 final class ObserverLane: Sendable {
     /// The consumer of the events: a loop, which calls a handler, or a task.
     enum Target: Sendable {

@@ -58,9 +58,9 @@ struct PosterLog: Hashable, Sendable {
     private var marks: [Topic: Mark] = [:]
     private var isConnected = false
     private var sharesClock = false
-    /// The number before the first post that must still be handed over on this connection.
+    /// The number of the newest post that needs no more handing over on this connection.
     ///
-    /// For a post up to this number, there are three cases. The post was handed over on this connection; or it was no longer kept
+    /// For each post up to this one, there are three cases. The post was handed over on this connection; or it was no longer kept
     /// when the connection began; or it was dropped, and a horizon replaces it.
     private var sent: UInt64 = 0
     /// The posts that were dropped after they were handed over on this connection, and before the engine accepted them.

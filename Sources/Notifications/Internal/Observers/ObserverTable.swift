@@ -1,6 +1,8 @@
 internal import Synchronization
 
-/// A hash table from keys to lists of observations, which posts can read while another thread changes it.
+/// A hash table from keys to lists of observations.
+///
+/// A thread that posts can read the table while another thread changes it.
 ///
 /// A bucket is filled once and keeps its key. Its list can be replaced or removed. If the list is removed, the bucket is not free
 /// for another key until the whole table is replaced.

@@ -50,8 +50,8 @@ struct Doorbell: ~Copyable, Sendable {
 
     /// True if the bell was nudged or rung since it was last armed.
     ///
-    /// A single load tests for both states. With two loads, the bell could change from nudged to rung in between. The first load
-    /// would then come too early to find the bell rung, and the second load too late to find it nudged.
+    /// A single load tests for both states. With two loads, the bell could change from nudged to rung between them. Then a load that
+    /// tests for rung would miss the change, and the following load that tests for nudged would find the bell rung: both fail.
     var isNudgedOrRung: Bool {
         racePoint(.bellLooks)
         let seen = word.load(ordering: .acquiring)

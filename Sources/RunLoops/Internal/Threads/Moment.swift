@@ -32,7 +32,7 @@ package struct Moment: Comparable, Hashable, Sendable {
 
     /// Returns the time of the simulation, which the calling thread's ``ThreadDriver`` provides.
     ///
-    /// The method is not inlined, so that it costs nothing outside of simulations.
+    /// The method is not inlined: outside of simulations, its code would only make its callers larger.
     @inline(never)
     private static func driven() -> Moment {
         guard let driver = ThreadDriver.current else { preconditionFailure("the thread has a driver") }

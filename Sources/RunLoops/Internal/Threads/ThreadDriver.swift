@@ -11,9 +11,9 @@ internal import CThreads
 package final class ThreadDriver: Sendable {
     /// The kind of wait in which a thread blocks.
     package enum Place {
-        /// In a run of the thread's loop that is nested in `depth` outer runs.
+        /// The thread's loop sleeps. `depth` is the number of outer runs that its current run is nested in.
         case sleep(depth: Int)
-        /// At a ``ThreadGate``, until another thread opens the gate.
+        /// The thread waits at a ``ThreadGate`` until another thread opens the gate.
         case gate
     }
 
