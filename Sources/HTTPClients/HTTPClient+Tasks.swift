@@ -116,9 +116,7 @@ extension HTTPClient {
     ) throws(HTTPClientError) -> BodyReader {
         if !isValid { throw .clientInvalidated }
         var made: BodyReader?
-        _ = transferSet.start(request, file, origin) { [transferSet] in
-            made = BodyReader($0, transferSet.loop)
-        }
+        _ = transferSet.start(request, file, origin) { made = BodyReader($0) }
         guard let made else { throw .clientInvalidated }
         return made
     }

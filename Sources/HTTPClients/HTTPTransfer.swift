@@ -16,7 +16,7 @@ public final class HTTPTransfer {
     public let request: HTTPRequest
 
     let origin: SourceLocation
-    private let loop: RunLoop
+    let loop: RunLoop
 
     /// The storage of ``contents``.
     ///

@@ -42,7 +42,7 @@ extension World {
         if posterLives && !toPoster.isEmpty { steps.append(Step("poster reads", 4, { $0.posterReads() })) }
         if !toObserver.isEmpty { steps.append(Step("observer reads", 4, { $0.observerReads() })) }
         if withFaults {
-            // What the kernel has for an observer may still be read, or not.
+            // After a crash, the observer reads the bytes that the kernel still holds for it, or loses them.
             let keeps = toObserver.isEmpty ? [true] : [true, false]
             if hub != nil && left.hubCrashes > 0 {
                 for keeps in keeps { steps.append(Step("HUB CRASHES", 1, { $0.crashHub(keeps) })) }

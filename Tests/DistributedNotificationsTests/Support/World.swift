@@ -42,9 +42,9 @@ struct World: Hashable {
         var hubCrashes = 1
         var kills = 1
         var cuts = 1
-        /// How often another hub accepts and settles all posts, for other observers.
+        /// The number of times that another hub accepts and settles all posts, for other observers.
         var others = 0
-        /// How often the hub forgets a poster that lives.
+        /// The number of times that the hub forgets a poster that is still running.
         var givenUp = 0
     }
 
@@ -84,7 +84,7 @@ struct World: Hashable {
     /// True if the hub had something to send when it was asked last.
     var hasSent = false
 
-    // What is checked.
+    // The records that the checks read.
     var posted: [Post] = []
     var delivered: [UInt64] = []
     var gaps: [DistributedNotificationGap] = []

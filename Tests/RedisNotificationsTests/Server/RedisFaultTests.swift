@@ -213,7 +213,7 @@ import Testing
         observer.expectAccounted(upTo: 2_000)
         watcher.cancel()
         #expect(states.entries.contains { $0.hasPrefix("away") })
-        // What was sent again is not there twice. Other entries than posts begin with another field.
+        // A post that was sent again is in the stream once. Entries that are not posts begin with another field.
         let countPosts = """
             local count=0
             for _,e in ipairs(redis.call('XRANGE',KEYS[1],'-','+')) do

@@ -8,18 +8,16 @@ internal import RunLoops
 /// > Thread safety: the loop's own thread only, except for `deinit`.
 final class BodyReader {
     let transfer: HTTPTransfer
-    private let loop: RunLoop
 
-    init(_ transfer: HTTPTransfer, _ loop: RunLoop) {
+    init(_ transfer: HTTPTransfer) {
         self.transfer = transfer
-        self.loop = loop
         transfer.contents.isReadByTask = true
     }
 
     deinit {
         // Only the thread of the loop may access the transfer, but the last reference may be released on another thread.
         let last = LastReference(transfer: transfer)
-        loop.doLast { last.transfer.cancel() }
+        transfer.loop.doLast { last.transfer.cancel() }
     }
 
     /// A transfer that the reader's `deinit` passes to the thread of the loop.

@@ -94,8 +94,6 @@ final class Exchange {
 
     /// The loop of the server; any thread may read this property.
     var loop: RunLoop { link.server.loop }
-    /// The server; nil once the exchange has ended.
-    var server: HTTPServer? { hasEnded ? nil : link.server }
 
     // MARK: - The next request
 
@@ -134,7 +132,7 @@ final class Exchange {
     var hasEnded: Bool { contents.endReason != nil }
     var isOpen: Bool { contents.endReason == nil && !contents.isAborted }
     var isAnswered: Bool { contents.answer != nil || !isOpen }
-    var isSecure: Bool { server?.options.identity != nil }
+    var isSecure: Bool { link.server.options.identity != nil }
     var isStream: Bool { if case .stream? = contents.answer { true } else { false } }
 
     /// Adds the exchange to the server's queue, so that the server calls the handlers that are due.

@@ -98,7 +98,7 @@ extension Exchange {
         }
         suspend()
         // libmicrohttpd does not watch the socket of a suspended connection.
-        server?.watch(self)
+        link.server.watch(self)
         return Int(runloops_body_later)
     }
 }
