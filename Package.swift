@@ -291,7 +291,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "TLSStreamsTests",
-            dependencies: ["TLSStreams", "Streams", "RunLoops", "TestSupport", "TestExpectations"],
+            dependencies: [
+                "TLSStreams", "Streams", "RunLoops", "CFaults", "TestSupport", "TestExpectations",
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -54,6 +54,9 @@ struct runloops_tls_stream {
     SSL_SESSION *session;
 };
 
+/// Initializes OpenSSL. Call this before the first call to OpenSSL that can initialize it.
+void runloops_tls_prepare(void);
+
 /// Returns the stream that an SSL belongs to.
 struct runloops_tls_stream *runloops_tls_stream_of(const SSL *ssl);
 

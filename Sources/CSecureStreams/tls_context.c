@@ -117,8 +117,7 @@ failed:
 
 struct runloops_tls_context *runloops_tls_context(
     struct runloops_tls_settings settings, enum runloops_tls_problem *problem, char words[runloops_tls_text]) {
-    // Without this option, OpenSSL would free its memory when the program exits, while threads may still use OpenSSL.
-    OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
+    runloops_tls_prepare();
     ERR_clear_error();
     words[0] = 0;
     *problem = runloops_tls_no_memory;

@@ -4,6 +4,12 @@
 #include <openssl/pem.h>
 #include <string.h>
 
+void runloops_tls_prepare(void) {
+    // Without this option, OpenSSL frees its memory when the program exits: other threads may still use that memory, or free it as
+    // they end. OpenSSL takes the option only from the call that initializes it.
+    OPENSSL_init_ssl(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 unsigned long runloops_tls_take_words(char words[runloops_tls_text]) {
     unsigned long code = ERR_peek_error();
     const char *text = code ? ERR_reason_error_string(code) : NULL;
@@ -53,6 +59,7 @@ static STACK_OF(X509) * certificates(const void *bytes, size_t count) {
 struct runloops_tls_identity *runloops_tls_identity(
     const void *bytes, size_t count, const void *key, size_t key_count, const char *passphrase,
     enum runloops_tls_problem *problem, char words[runloops_tls_text]) {
+    runloops_tls_prepare();
     ERR_clear_error();
     *problem = runloops_tls_no_memory;
     struct runloops_tls_identity *identity = calloc(1, sizeof *identity);
@@ -96,6 +103,7 @@ void runloops_tls_free_identity(struct runloops_tls_identity *identity) {
 
 struct runloops_tls_trust *runloops_tls_trust(
     const void *bytes, size_t count, enum runloops_tls_problem *problem, char words[runloops_tls_text]) {
+    runloops_tls_prepare();
     ERR_clear_error();
     STACK_OF(X509) *list = certificates(bytes, count);
     if (list == NULL) {

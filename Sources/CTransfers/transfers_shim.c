@@ -3,6 +3,7 @@
 #include "transfers_shim.h"
 
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +23,20 @@ struct runloops_transfer {
     char words[CURL_ERROR_SIZE];
 };
 
-bool runloops_transfers_prepare(void) { return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK; }
+/// Keeps OpenSSL from freeing its memory when the program exits: other threads may still use that memory, or free it as they end.
+///
+/// OpenSSL takes this option only before anything else initializes it, and libcurl does not set it. The function is looked up at run
+/// time, because the program does not link to OpenSSL for libcurl's sake, and some builds of libcurl use another library.
+static void keep_openssl_until_the_end(void) {
+    int (*initialize)(uint64_t, const void *) = dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+    const uint64_t OPENSSL_INIT_NO_ATEXIT = 0x80000;
+    if (initialize) initialize(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
+bool runloops_transfers_prepare(void) {
+    keep_openssl_until_the_end();
+    return curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+}
 
 static int watch(CURL *easy, curl_socket_t socket, int what, void *context, void *unused) {
     (void)easy, (void)unused;

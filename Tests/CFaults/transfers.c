@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "next.h"
 
@@ -19,6 +20,13 @@ void faults_withhold_option(int option) { __atomic_store_n(&withheld, option, __
 unsigned faults_pipe_dispositions(void) { return dispositions; }
 
 unsigned faults_refused_multi_calls(void) { return refused_calls; }
+
+static void leave(void) { _exit(7); }
+
+bool faults_forbid_openssl_cleanup(void) {
+    int (*register_handler)(void (*)(void)) = dlsym(RTLD_DEFAULT, "OPENSSL_atexit");
+    return register_handler && register_handler(leave) == 1;
+}
 
 #pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
 

@@ -146,6 +146,14 @@ import Testing
         }
     }
 
+    // By default, OpenSSL frees at exit what other threads may use, or free when they end.
+    @Test func `OpenSSL frees no memory at exit`() async {
+        await #expect(processExitsWith: .success) {
+            try onLoopThread { loop in try HTTPClient(loop: loop, mode: .network).invalidate() }
+            #expect(faults_forbid_openssl_cleanup())
+        }
+    }
+
     @Test func `a transfer is idle if no byte moves, and not if one does now and then`() throws {
         try withServer(
             { exchange in

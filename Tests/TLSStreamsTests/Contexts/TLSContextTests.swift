@@ -1,3 +1,4 @@
+import CFaults
 import Glibc
 import RunLoops
 import Streams
@@ -158,6 +159,31 @@ import Testing
                 _ = try Connection(OwnedDescriptor(ends.0), tls: TLSClientContext(), serverName: "")
             })
         #expect(second?.message.contains("Connection.init: \"\" is not a valid name of a server") == true)
+    }
+
+    // By default, OpenSSL frees at exit what other threads may use, or free when they end. Whichever object is made first must
+    // prevent it.
+
+    @Test func `OpenSSL frees no memory at exit after an identity was made`() async {
+        await #expect(processExitsWith: .success) {
+            let path = Certificates.path
+            _ = try TLSIdentity(certificateFile: path("server.pem"), keyFile: path("server.key"))
+            #expect(faults_forbid_openssl_cleanup())
+        }
+    }
+
+    @Test func `OpenSSL frees no memory at exit after trust was made`() async {
+        await #expect(processExitsWith: .success) {
+            _ = try TLSTrust(file: Certificates.authority)
+            #expect(faults_forbid_openssl_cleanup())
+        }
+    }
+
+    @Test func `OpenSSL frees no memory at exit after a context was made`() async {
+        await #expect(processExitsWith: .success) {
+            _ = try TLSClientContext()
+            #expect(faults_forbid_openssl_cleanup())
+        }
     }
 
     /// Two sockets for each of 1,000 connections would need 2,000 descriptors.
