@@ -42,7 +42,7 @@ extension HTTPTransfer {
     /// - Parameter handler: Called with the transfer, each time that a writer may continue.
     public func onDrained(_ handler: @escaping (HTTPTransfer) -> Void) {
         requireOwnThread("HTTPTransfer.onDrained")
-        if contents.transferSet != nil { contents.handlers.drained = handler }
+        if contents.transferSet != nil { contents.handlers.drained.replace(with: handler) }
     }
 
     /// The number of written bytes that the transfer has not begun to send.

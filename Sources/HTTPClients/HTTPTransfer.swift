@@ -20,9 +20,8 @@ public final class HTTPTransfer {
 
     /// The storage of ``contents``.
     ///
-    /// A transfer changes the contents about thirty times. To save time, the storage has no exclusivity checks: each change is
-    /// complete before user code can run, so no two accesses overlap.
-    @exclusivity(unchecked) private var storage: Contents
+    /// A transfer changes the contents about thirty times, so the storage has no exclusivity checks; see `ExclusivityUnchecked`.
+    private let storage: ExclusivityUnchecked<Contents>
 
     /// The values that change during a transfer.
     @safe
@@ -78,13 +77,12 @@ public final class HTTPTransfer {
         self.request = request
         self.origin = origin
         loop = transferSet.loop
-        unsafe storage = Contents(transferSet)
+        storage = ExclusivityUnchecked(Contents(transferSet))
     }
 
     var contents: Contents {
-        // Safe: only the loop's thread has access, and no two accesses overlap.
-        @inline(__always) _read { yield unsafe storage }
-        @inline(__always) _modify { yield unsafe &storage }
+        @inline(__always) _read { yield storage.value }
+        @inline(__always) _modify { yield &storage.value }
     }
 
     /// The header of the answer; nil until it is complete.
@@ -103,7 +101,7 @@ public final class HTTPTransfer {
     /// - Parameter handler: Called at most once, with the transfer and the header.
     public func onResponse(_ handler: @escaping (HTTPTransfer, HTTPResponse) -> Void) {
         requireOwnThread("HTTPTransfer.onResponse")
-        if contents.transferSet != nil { contents.handlers.response = handler }
+        if contents.transferSet != nil { contents.handlers.response.replace(with: handler) }
     }
 
     /// Sets the handler that is called with the bytes of the answer's body.
@@ -113,7 +111,7 @@ public final class HTTPTransfer {
     /// - Parameter handler: Called with the transfer and one or more decoded bytes, which are valid until the handler returns.
     public func onData(_ handler: @escaping (HTTPTransfer, RawSpan) -> Void) {
         requireOwnThread("HTTPTransfer.onData")
-        if contents.transferSet != nil { contents.handlers.data = handler }
+        if contents.transferSet != nil { contents.handlers.data.replace(with: handler) }
     }
 
     /// Sets the handler that is called when the transfer has ended.
@@ -122,7 +120,7 @@ public final class HTTPTransfer {
     ///   is not complete, or nil if the answer is complete. It is not called after ``cancel()``.
     public func onEnd(_ handler: @escaping (HTTPTransfer, HTTPClientError?) -> Void) {
         requireOwnThread("HTTPTransfer.onEnd")
-        if contents.transferSet != nil { contents.handlers.end = handler }
+        if contents.transferSet != nil { contents.handlers.end.replace(with: handler) }
     }
 
     // MARK: - Flow

@@ -77,7 +77,7 @@ extension HTTPExchange {
     /// - Parameter handler: Called with the exchange, each time that a writer may continue.
     public func onDrained(_ handler: @escaping (HTTPExchange) -> Void) {
         requireOwnThread("HTTPExchange.onDrained")
-        if exchange.isOpen { exchange.contents.handlers.drained = handler }
+        if exchange.isOpen { exchange.contents.handlers.drained.replace(with: handler) }
     }
 
     /// The number of written bytes that the server has not begun to send.

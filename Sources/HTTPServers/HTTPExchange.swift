@@ -117,7 +117,7 @@ public final class HTTPExchange {
     ///   ended.
     public func onEnd(_ handler: @escaping (HTTPExchange, EndReason) -> Void) {
         requireOwnThread("HTTPExchange.onEnd")
-        if exchange.isOpen { exchange.contents.handlers.end = handler }
+        if exchange.isOpen { exchange.contents.handlers.end.replace(with: handler) }
     }
 
     /// Sets the handler that is called with the bytes of the request's body.
@@ -133,7 +133,7 @@ public final class HTTPExchange {
                 "HTTPExchange.onData: the body is collected already; call it in the handler of HTTPServer.onHeader"
             )
         }
-        exchange.contents.handlers.data = handler
+        exchange.contents.handlers.data.replace(with: handler)
     }
 
     /// True if the delivery of a streamed body is paused; false at first.

@@ -178,7 +178,7 @@ public final class HTTPServer {
     /// - Parameter handler: Called with the exchange.
     public func onHeader(_ handler: @escaping (HTTPExchange) -> Void) {
         requireOwnThread("HTTPServer.onHeader")
-        if isValid { headerHandler = handler }
+        if isValid { headerHandler.replace(with: handler) }
     }
 
     /// The number of open connections.

@@ -77,7 +77,16 @@ public final class DescriptorSource {
     /// If the kernel refuses while you add the source, ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` throws the error instead.
     ///
     /// > Thread safety: one thread; after the source is added, the thread of its loop.
-    public var onWatchRefused: ((DescriptorSource, SystemError) -> Void)?
+    public var onWatchRefused: ((DescriptorSource, SystemError) -> Void)? {
+        get { refusalHandler }
+        set {
+            // The old handler is released after the change, because destroying an object that it holds can set this property again.
+            let replaced = refusalHandler
+            refusalHandler = newValue
+            withExtendedLifetime(replaced) {}
+        }
+    }
+    private var refusalHandler: ((DescriptorSource, SystemError) -> Void)?
 
     private let closesDescriptor: Bool
     /// The closure that is called with the descriptor's readiness; nil after the source was invalidated.

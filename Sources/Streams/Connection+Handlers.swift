@@ -34,10 +34,13 @@ extension Connection {
         if !isOpen { return }
         // This wakes a task that was reading. The task then finds that another receiver has replaced it.
         wakeReader()
-        handlers.receiver = receiver
+        var replaced = receiver
+        swap(&replaced, &handlers.receiver)
         state.receiverVersion &+= 1
         state.scanner = framing.map { FrameScanner($0) }
         receiverDidChange()
+        // The replaced receiver is released last, because destroying an object that it holds can call the connection.
+        withExtendedLifetime(replaced) {}
     }
 
     /// Sets the handler that is called when the connection is made.
@@ -48,7 +51,7 @@ extension Connection {
     /// - Parameter handler: Called once.
     public func onConnect(_ handler: @escaping (Connection) -> Void) {
         requireOwnThread("Connection.onConnect")
-        if isOpen { handlers.connected = handler }
+        if isOpen { handlers.connected.replace(with: handler) }
     }
 
     /// Sets the handler that is called when the peer has ended its stream and all bytes of that stream have been handled.
@@ -60,7 +63,7 @@ extension Connection {
     public func onInputEnd(_ handler: @escaping (Connection) -> Void) {
         requireOwnThread("Connection.onInputEnd")
         if !isOpen { return }
-        handlers.inputEnded = handler
+        handlers.inputEnded.replace(with: handler)
         state.machine.handlesInputEnd = true
     }
 
@@ -72,7 +75,7 @@ extension Connection {
     /// - Parameter handler: Called each time that this happens.
     public func onDrained(_ handler: @escaping (Connection) -> Void) {
         requireOwnThread("Connection.onDrained")
-        if isOpen { handlers.drained = handler }
+        if isOpen { handlers.drained.replace(with: handler) }
     }
 
     /// Sets the handler of the end of the connection.
@@ -83,7 +86,7 @@ extension Connection {
     /// - Parameter handler: Called once by the loop, never during a call that you make to the connection.
     public func onEnd(_ handler: @escaping (Connection, EndReason) -> Void) {
         requireOwnThread("Connection.onEnd")
-        if !state.machine.isOver { handlers.ended = handler }
+        if !state.machine.isOver { handlers.ended.replace(with: handler) }
     }
 
     /// Ends the program if the connection belongs to a loop and the calling thread is not that loop's thread.

@@ -122,7 +122,7 @@ public final class Listener {
     /// - Parameter handler: Called with the listener and the error, at the beginning of each pause.
     public func onPause(_ handler: @escaping (Listener, SystemError) -> Void) {
         requireOwnThread("Listener.onPause")
-        if isValid { pauseHandler = handler }
+        if isValid { pauseHandler.replace(with: handler) }
     }
 
     /// Opens a second descriptor of the socket, from which another process can create a listener.

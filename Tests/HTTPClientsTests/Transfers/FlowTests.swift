@@ -198,4 +198,32 @@ import Testing
             }
         }
     }
+
+    /// Setting a handler releases the one before it, and that can destroy an object that uses the transfer.
+    @Test func `an object of a replaced handler may set that handler when it is destroyed`() throws {
+        try withServer { client, server in
+            var calls: [String] = []
+            client.start(HTTPRequest(server.url("/"))) { transfer in
+                transfer.onResponse {
+                    [parting = Parting { transfer.onResponse { _, _ in calls.append("response") } }] _, _ in
+                    parting.hold()
+                }
+                transfer.onResponse { _, _ in }
+                transfer.onData {
+                    [parting = Parting { transfer.onData { _, _ in calls.append("data") } }] _, _ in
+                    parting.hold()
+                }
+                transfer.onData { _, _ in }
+                transfer.onDrained { [parting = Parting { transfer.onDrained { _ in } }] _ in parting.hold() }
+                transfer.onDrained { _ in }
+                transfer.onEnd {
+                    [parting = Parting { transfer.onEnd { _, _ in calls.append("end") } }] _, _ in
+                    parting.hold()
+                }
+                transfer.onEnd { _, _ in }
+            }
+            #expect(client.loop.run(in: .network, until: .hang) == .finished)
+            #expect(calls == ["response", "data", "end"])
+        }
+    }
 }

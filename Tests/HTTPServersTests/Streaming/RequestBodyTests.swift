@@ -130,4 +130,37 @@ import Testing
             #expect(ends.entries.allSatisfy { $0 == .clientLeft })
         }
     }
+
+    /// Setting a handler releases the one before it, and that can destroy an object that uses the server or the exchange.
+    @Test func `an object of a replaced handler may set that handler when it is destroyed`() throws {
+        let calls = Log<String>()
+        try withServer(
+            setUp: { server in
+                let last: (HTTPExchange) -> Void = { exchange in
+                    calls.add("header")
+                    exchange.onData {
+                        [parting = Parting { exchange.onData { _, _ in calls.add("data") } }] _, _ in
+                        parting.hold()
+                    }
+                    exchange.onData { _, _ in }
+                    exchange.onEnd {
+                        [parting = Parting { exchange.onEnd { _, _ in calls.add("end") } }] _, _ in
+                        parting.hold()
+                    }
+                    exchange.onEnd { _, _ in }
+                    exchange.onDrained { [parting = Parting { exchange.onDrained { _ in } }] _ in
+                        parting.hold()
+                    }
+                    exchange.onDrained { _ in }
+                }
+                server.onHeader { [parting = Parting { server.onHeader(last) }] _ in parting.hold() }
+                server.onHeader { _ in calls.add("replaced") }
+            }
+        ) { server in
+            let answer = try curl("-d", "body", server.url("/"))
+            #expect(answer == ["Hello, world!"])
+            waitUntil("the exchange has ended") { calls.entries.last == "end" }
+        }
+        #expect(calls.entries == ["header", "data", "end"])
+    }
 }

@@ -155,6 +155,26 @@ import Testing
         let says = "RunLoop: epoll_ctl: No space left on device (28) for the source of descriptor "
         expect(result, says: says, "RefusedWatchTests.swift")
     }
+
+    /// Setting the handler releases the one before it, and that can destroy an object that uses the source.
+    @Test func `an object of a replaced handler may set that handler when it is destroyed`() throws {
+        let wire = try Wire.pipe()
+        defer { wire.close() }
+        let source = DescriptorSource(wire.near, interest: .read) { _, _ in }
+        let isDestroyed = Shared()
+        source.onWatchRefused = {
+            [
+                parting = Parting {
+                    isDestroyed.increment(); source.onWatchRefused = nil
+                }
+            ] _, _ in
+            parting.hold()
+        }
+        source.onWatchRefused = { _, _ in }
+        #expect(isDestroyed.count == 1)
+        #expect(source.onWatchRefused == nil)
+        source.invalidate()
+    }
 }
 
 /// Runs the loop in a mode that has no source.

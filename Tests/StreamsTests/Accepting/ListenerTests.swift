@@ -344,4 +344,20 @@ import Testing
             }
         }
     }
+
+    /// Setting a handler releases the one before it, and that can destroy an object that uses the listener.
+    @Test func `an object of a replaced handler may set that handler when it is destroyed`() throws {
+        let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+        let isDestroyed = Shared()
+        listener.onPause {
+            [
+                parting = Parting {
+                    isDestroyed.increment(); listener.onPause { _, _ in }
+                }
+            ] _, _ in parting.hold()
+        }
+        listener.onPause { _, _ in }
+        #expect(isDestroyed.count == 1)
+        listener.invalidate()
+    }
 }

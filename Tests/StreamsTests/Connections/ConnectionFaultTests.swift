@@ -162,4 +162,47 @@ import Testing
             #expect(try pair.read() == "line")
         }
     }
+
+    /// Setting a handler releases the one before it, and that can destroy an object that uses the connection.
+    @Test func `an object of a replaced handler may set that handler when it is destroyed`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            let connection = pair.connection
+            var calls: [String] = []
+            connection.onConnect { [parting = Parting { connection.onConnect { _ in } }] _ in parting.hold() }
+            connection.onConnect { _ in }
+            connection.onDrained { [parting = Parting { connection.onDrained { _ in } }] _ in parting.hold() }
+            connection.onDrained { _ in }
+            connection.onReceive { [parting = Parting { connection.onReceive(take(_:_:)) }] _, bytes in
+                parting.hold()
+                return bytes.byteCount
+            }
+            connection.onFrame(.lines()) { _, _ in calls.append("replaced") }
+            connection.onInputEnd {
+                [
+                    parting = Parting {
+                        connection.onInputEnd {
+                            calls.append("input end"); $0.close()
+                        }
+                    }
+                ] _ in
+                parting.hold()
+            }
+            connection.onInputEnd { _ in }
+            connection.onEnd {
+                [parting = Parting { connection.onEnd { _, _ in calls.append("end") } }] _, _ in
+                parting.hold()
+            }
+            connection.onEnd { _, _ in }
+            func take(_: Connection, _ bytes: RawSpan) -> Int {
+                calls.append(text(bytes))
+                return bytes.byteCount
+            }
+            try loop.add(connection, forMode: .default)
+            try pair.send("half a line")
+            pair.endSending()
+            loop.run(until: "the connection has ended") { calls.last == "end" }
+            #expect(calls == ["half a line", "input end", "end"])
+        }
+    }
 }

@@ -19,8 +19,8 @@ final class TransferSet {
 
     /// The storage of ``contents``.
     ///
-    /// It has no exclusivity checks. The comment at `HTTPTransfer.storage` gives the reason.
-    @exclusivity(unchecked) private var storage = Contents()
+    /// It has no exclusivity checks, because each transfer reads and changes the contents often; see `ExclusivityUnchecked`.
+    private let storage = ExclusivityUnchecked(Contents())
 
     /// The mutable state of the set.
     @safe
@@ -56,9 +56,8 @@ final class TransferSet {
     }
 
     var contents: Contents {
-        // Safe: only the loop's thread has access, and no two accesses overlap.
-        @inline(__always) _read { yield unsafe storage }
-        @inline(__always) _modify { yield unsafe &storage }
+        @inline(__always) _read { yield storage.value }
+        @inline(__always) _modify { yield &storage.value }
     }
 
     init(

@@ -16,9 +16,8 @@ final class Exchange {
     let link: ServerLink
     /// The storage of ``contents``.
     ///
-    /// A request changes the contents some twenty times. To save time, the storage has no exclusivity checks: each change is
-    /// complete before user code can run, so no two accesses overlap.
-    @exclusivity(unchecked) private var storage = Contents()
+    /// A request changes the contents some twenty times, so the storage has no exclusivity checks; see `ExclusivityUnchecked`.
+    private let storage = ExclusivityUnchecked(Contents())
 
     /// The mutable state of the exchange; `forgetRequest()` resets all of it before the next request.
     struct Contents {
@@ -87,9 +86,8 @@ final class Exchange {
     init(_ link: ServerLink) { self.link = link }
 
     var contents: Contents {
-        // Safe: only the loop's thread has access, and no two accesses overlap.
-        @inline(__always) _read { yield unsafe storage }
-        @inline(__always) _modify { yield unsafe &storage }
+        @inline(__always) _read { yield storage.value }
+        @inline(__always) _modify { yield &storage.value }
     }
 
     /// The loop of the server; any thread may read this property.
@@ -211,9 +209,9 @@ final class Exchange {
     /// If the exchange has not ended, the call does nothing.
     func callEndHandler() {
         guard let reason = contents.endReason else { return }
-        let handler = contents.handlers.end
-        contents.handlers = Handlers()
-        if let handler { handler(currentFace, reason) }
-        contents.heldFace = nil
+        var handlers = Handlers()
+        swap(&handlers, &contents.handlers)
+        handlers.end?(currentFace, reason)
+        _ = contents.heldFace.take()
     }
 }

@@ -153,7 +153,8 @@ extension Exchange {
     private func keepBody() {
         if contents.input.bytes.isEmpty { return }
         _ = request
-        contents.request?.body = contents.input.giveBytes()
+        let bytes = contents.input.giveBytes()
+        contents.request?.body = bytes
     }
 
     private func refuse(_ status: Int) {

@@ -91,8 +91,7 @@ extension HTTPServer {
         if exchange.contents.stream?.output.takeDrained() == true {
             exchange.contents.handlers.drained?(exchange.currentFace)
         }
-        if let connection = exchange.contents.upgraded {
-            exchange.contents.upgraded = nil
+        if let connection = exchange.contents.upgraded.take() {
             if case .upgrade(_, _, let handler)? = exchange.contents.answer { handler(connection) }
         }
         exchange.callEndHandler()

@@ -194,7 +194,7 @@ extension LibrarySource {
             state.value.needsNewSet = true
         }
         if state.value.needsNewSet {
-            state.value.reports.removeAll { !state.value.group.isKnown($0.token) }
+            state.value.reports = state.value.reports.filter { state.value.group.isKnown($0.token) }
             noteChange()
         }
     }

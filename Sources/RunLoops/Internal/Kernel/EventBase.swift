@@ -49,23 +49,38 @@ struct EventBase: ~Copyable {
         unsafe event_base_free(ended)
     }
 
-    /// Finds the ready descriptors, and calls the callbacks of their events.
+    /// A reference to the base, on which a loop waits.
     ///
-    /// The method is never inlined, and keeps its name, so that a profile shows the idle time of loops below this symbol.
-    ///
-    /// - Parameter blocking: True to sleep until a descriptor is ready.
-    @inline(never)
-    func wait(blocking: Bool) {
-        // Both cases need `EVLOOP_ONCE`. Without it libevent polls again until no descriptor is ready, which never happens while a
-        // level-triggered descriptor has unread data.
-        let flags = blocking ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK
+    /// A thread can be cancelled while it waits. An access to the base would then never end, so the loop gets a reference first.
+    var reference: Reference {
         guard let pointer = unsafe pointer else { preconditionFailure("a loop that has ended does not wait") }
-        // Safe: only this thread uses the base, and no callback of the base calls this method.
-        let result = unsafe event_base_loop(pointer, flags)
-        if result < 0 {
-            fatalError(
-                "RunLoop: the kernel refuses to wait (errno \(errno)); was a descriptor of the loop's closed?"
-            )
+        return unsafe Reference(pointer: pointer)
+    }
+
+    /// A reference to a base, which does not keep the base.
+    ///
+    /// `@safe`: it is used at once, while the owner keeps the base.
+    @safe
+    struct Reference {
+        fileprivate let pointer: OpaquePointer
+
+        /// Finds the ready descriptors, and calls the callbacks of their events.
+        ///
+        /// The method is never inlined, and keeps its name, so that a profile shows the idle time of loops below this symbol.
+        ///
+        /// - Parameter blocking: True to sleep until a descriptor is ready.
+        @inline(never)
+        func wait(blocking: Bool) {
+            // Both cases need `EVLOOP_ONCE`. Without it libevent polls again until no descriptor is ready, which never happens while
+            // a level-triggered descriptor has unread data.
+            let flags = blocking ? EVLOOP_ONCE : EVLOOP_ONCE | EVLOOP_NONBLOCK
+            // Safe: only this thread uses the base, and no callback of the base calls this method.
+            let result = unsafe event_base_loop(pointer, flags)
+            if result < 0 {
+                fatalError(
+                    "RunLoop: the kernel refuses to wait (errno \(errno)); was a descriptor of the loop's closed?"
+                )
+            }
         }
     }
 }

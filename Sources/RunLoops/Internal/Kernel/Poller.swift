@@ -103,7 +103,7 @@ final class Poller {
     private func askKernel(blocking: Bool) {
         isInKernel = true
         asks &+= 1
-        ownBase.value.wait(blocking: blocking)
+        ownBase.value.reference.wait(blocking: blocking)
         isInKernel = false
     }
 }

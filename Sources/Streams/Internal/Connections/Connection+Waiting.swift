@@ -40,12 +40,15 @@ extension Connection {
         let reader = FrameReader(scanner)
         if !isOpen { return reader }
         wakeReader()
-        handlers.receiver = .task(reader)
+        var replaced = Receiver.task(reader)
+        swap(&replaced, &handlers.receiver)
         state.receiverVersion &+= 1
         state.scanner = nil
         // After the last frame, the task gets the end of the input, and closes the connection itself.
         state.machine.handlesInputEnd = true
         settleLater()
+        // The replaced receiver is released last, because destroying an object that it holds can call the connection.
+        withExtendedLifetime(replaced) {}
         return reader
     }
 
