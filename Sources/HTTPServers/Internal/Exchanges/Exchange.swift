@@ -16,8 +16,13 @@ final class Exchange {
     let link: ServerLink
     /// The storage of ``contents``.
     ///
-    /// A request changes the contents some twenty times, so the storage has no exclusivity checks; see `ExclusivityUnchecked`.
-    private let storage = ExclusivityUnchecked(Contents())
+    /// A request changes the contents some twenty times, so the storage has no exclusivity checks; see `ExclusivityUnchecked`. That
+    /// type would take a second piece of memory for each exchange, and 2 % more processor time for a request.
+    #if CHECKS_EXCLUSIVITY
+        @unsafe private var storage = Contents()
+    #else
+        @exclusivity(unchecked) private var storage = Contents()
+    #endif
 
     /// The mutable state of the exchange; `forgetRequest()` resets all of it before the next request.
     struct Contents {
@@ -86,8 +91,9 @@ final class Exchange {
     init(_ link: ServerLink) { self.link = link }
 
     var contents: Contents {
-        @inline(__always) _read { yield storage.value }
-        @inline(__always) _modify { yield &storage.value }
+        // Safe: only the loop's thread has access, and no two accesses overlap.
+        @inline(__always) _read { yield unsafe storage }
+        @inline(__always) _modify { yield unsafe &storage }
     }
 
     /// The loop of the server; any thread may read this property.

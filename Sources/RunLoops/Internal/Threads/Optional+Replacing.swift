@@ -5,6 +5,8 @@ extension Optional {
     /// checks must not allow that for a value that holds the user's objects, because their deinitializers can access the same
     /// storage. The caller of this method releases the old value, when the access is over.
     @discardableResult
+    @inlinable
+    @inline(__always)
     package mutating func replace(with value: consuming Wrapped) -> Wrapped? {
         let old = take()
         self = value
