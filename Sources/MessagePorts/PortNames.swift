@@ -55,7 +55,7 @@ public struct PortNames: Hashable, Sendable {
 
     /// Returns the process that has a name.
     ///
-    /// The method connects to the port and disconnects again, and the owner sees that as a client.
+    /// The method connects to the port and disconnects again. The port sees a client that leaves without a message.
     ///
     /// - Parameter name: The name.
     /// - Returns: The credentials of the process when it took the name.

@@ -33,7 +33,7 @@ struct BoundedDeliveryQueue {
     enum Step {
         /// The notification was accepted, and the poster sends the loop the delivery with this number.
         case send(Int)
-        /// The new notification was accepted, and the poster drops the oldest one, the associated value.
+        /// The new notification was accepted. The poster drops the oldest notification, which is the associated value.
         case dropOldest(Notification)
         /// There is no room, and the poster drops the new notification.
         case dropNew

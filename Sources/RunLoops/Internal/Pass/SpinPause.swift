@@ -19,7 +19,7 @@ struct SpinPause {
     static let longest: Int64 = 10_000_000_000
     private static let pausePerGap: Int64 = 100
 
-    /// The moment from which the loop spins again.
+    /// The moment at which the pause ends; before this moment, the loop does not spin.
     private(set) var end = Moment(nanoseconds: 0)
 
     /// Records that the loop was preempted while it spun.
