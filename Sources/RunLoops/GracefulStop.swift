@@ -44,7 +44,7 @@ public final class GracefulStop {
     /// is invalid, setting the handler does nothing.
     public var onForcedEnd: (ForcedEnd) -> Void {
         get { forcedEndHandler ?? { _ in } }
-        set { if isValid { forcedEndHandler = newValue } }
+        set { if isValid { forcedEndHandler.replace(with: newValue) } }
     }
 
     private var forcedEndHandler: ((ForcedEnd) -> Void)?

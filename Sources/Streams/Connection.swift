@@ -53,7 +53,11 @@ public final class Connection {
     ///
     /// `@safe`: the memory belongs to the connection from `init` to `deinit`, and only one thread accesses the connection and the
     /// memory.
-    private let storage: UnsafeMutablePointer<ConnectionState>
+    #if CHECKS_EXCLUSIVITY
+        private let storage: CheckedState
+    #else
+        private let storage: UnsafeMutablePointer<ConnectionState>
+    #endif
     /// The registry of all streams of the connection's loop; nil until the connection is first added to a loop.
     var streams: LoopStreams?
     /// The record that counts the connection towards the limits of its listener; nil if the connection counts towards none.
@@ -163,24 +167,37 @@ public final class Connection {
     }
 
     private init(_ socket: consuming StreamSocket, _ options: Options, _ origin: SourceLocation) {
-        unsafe storage = .allocate(capacity: 1)
-        unsafe storage.initialize(to: ConnectionState(socket, options))
+        #if CHECKS_EXCLUSIVITY
+            storage = CheckedState(ConnectionState(socket, options))
+        #else
+            unsafe storage = .allocate(capacity: 1)
+            unsafe storage.initialize(to: ConnectionState(socket, options))
+        #endif
         self.origin = origin
     }
 
     deinit {
         timer?.invalidate()
-        unsafe storage.deinitialize(count: 1)
-        unsafe storage.deallocate()
+        #if !CHECKS_EXCLUSIVITY
+            unsafe storage.deinitialize(count: 1)
+            unsafe storage.deallocate()
+        #endif
     }
 
     // MARK: - State
 
     /// The part of the connection that changes whenever bytes are sent or received.
-    var state: ConnectionState {
-        @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
-        @inline(__always) unsafeMutableAddress { unsafe storage }
-    }
+    #if CHECKS_EXCLUSIVITY
+        var state: ConnectionState {
+            _read { yield storage.value }
+            _modify { yield &storage.value }
+        }
+    #else
+        var state: ConnectionState {
+            @inline(__always) unsafeAddress { unsafe UnsafePointer(storage) }
+            @inline(__always) unsafeMutableAddress { unsafe storage }
+        }
+    #endif
 
     var handlers: Handlers {
         @inline(__always) _read { yield state.handlers }
@@ -226,3 +243,12 @@ extension Connection: CustomStringConvertible {
         return "\(isOpen ? "" : "ended ")connection\(peer) made at \(origin)"
     }
 }
+
+#if CHECKS_EXCLUSIVITY
+    /// The state of a connection in a property of a class, which Swift checks.
+    private final class CheckedState {
+        var value: ConnectionState
+
+        init(_ value: consuming ConnectionState) { self.value = value }
+    }
+#endif

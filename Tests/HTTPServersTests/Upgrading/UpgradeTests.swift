@@ -117,4 +117,33 @@ import Testing
             waitUntil("no connection is left") { (try? server.perform { $0.connectionCount }) == 0 }
         }
     }
+
+    /// The handler of an upgrade that does not happen is released after libmicrohttpd has returned.
+    ///
+    /// The release can destroy an object that uses the server.
+    @Test func `an object of the handler of an upgrade that fails may invalidate the server`() throws {
+        let isDestroyed = Shared()
+        let held = Held()
+        try withServer(
+            setUp: { held.server = $0 },
+            handler: { exchange in
+                let parting = Parting {
+                    held.server?.invalidate()
+                    isDestroyed.increment()
+                }
+                #expect(exchange.upgrade(to: "echo") { _ in parting.hold() })
+                exchange.abort()
+            }
+        ) { server in
+            let client = try Client(server.port)
+            client.send(request("GET /", "Connection: Upgrade", "Upgrade: echo"))
+            waitUntil("the handler is released") { isDestroyed.count == 1 }
+            try server.perform { #expect($0.connectionCount == 0) }
+        }
+    }
+
+    /// A server for its own handlers.
+    ///
+    /// `@unchecked`: only the thread of the server's loop uses it.
+    private final class Held: @unchecked Sendable { weak var server: HTTPServer? }
 }

@@ -8,6 +8,22 @@ import Testing
 ///
 /// Each test has a process of its own, because signals belong to the process.
 @Suite struct GracefulStopTests {
+    /// Setting the handler releases the one before it, and that can destroy an object that uses the stop.
+    @Test func `an object of a replaced handler may set that handler when it is destroyed`() async {
+        await #expect(processExitsWith: .success) {
+            let stop = try GracefulStop(deadline: .seconds(60)) { _ in }
+            let isDestroyed = Shared()
+            stop.onForcedEnd = {
+                [parting = Parting { stop.onForcedEnd = { _ in isDestroyed.increment() } }] _ in
+                parting.hold()
+            }
+            stop.onForcedEnd = { _ in }
+            stop.onForcedEnd(.deadlinePassed)
+            #expect(isDestroyed.count == 1)
+            stop.invalidate()
+        }
+    }
+
     @Test
     func `the first signal begins the stop once, and finishing it ends the run and gives the signals back`()
         async throws

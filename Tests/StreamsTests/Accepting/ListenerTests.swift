@@ -345,6 +345,19 @@ import Testing
         }
     }
 
+    /// Adding a listener again releases its handler, and that can destroy an object that uses the listener.
+    @Test func `an object of a replaced handler may invalidate the listener when it is destroyed`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            try loop.add(listener, forMode: .default) { [parting = Parting { listener.invalidate() }] _ in
+                parting.hold()
+            }
+            try loop.add(listener, forMode: .default) { _ in }
+            #expect(!listener.isValid)
+            #expect(loop.run(in: .default, until: .hang) == .finished)
+        }
+    }
+
     /// Setting a handler releases the one before it, and that can destroy an object that uses the listener.
     @Test func `an object of a replaced handler may set that handler when it is destroyed`() throws {
         let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))

@@ -138,6 +138,8 @@ final class Exchange {
     var isAnswered: Bool { contents.answer != nil || !isOpen }
     var isSecure: Bool { link.server.options.identity != nil }
     var isStream: Bool { if case .stream? = contents.answer { true } else { false } }
+    /// True if the answer is an upgrade, which holds a handler of the user's.
+    private var isUpgrade: Bool { if case .upgrade? = contents.answer { true } else { false } }
 
     /// Adds the exchange to the server's queue, so that the server calls the handlers that are due.
     func enqueue() { if !hasEnded { link.server.enqueue(self) } }
@@ -199,8 +201,8 @@ final class Exchange {
     /// Records that the request has ended, and queues the exchange if there are handlers to call or to release.
     func end(_ reason: HTTPExchange.EndReason) {
         if hasEnded { return }
-        // Most exchanges have no handler to call or to release, and no face to release: they need not be queued.
-        if !contents.handlers.isEmpty || contents.heldFace != nil || contents.upgraded != nil { enqueue() }
+        // Most exchanges have nothing of the user's to call or to release, and need not be queued.
+        if !contents.handlers.isEmpty || contents.heldFace != nil || isUpgrade { enqueue() }
         // The user can ask a face for the request after this. libmicrohttpd is about to free the fields, so they are copied now.
         if contents.faces > 0 || !contents.handlers.isEmpty { _ = request }
         if isStream { link.server.unwatch(self) }

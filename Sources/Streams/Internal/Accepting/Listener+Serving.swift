@@ -155,9 +155,12 @@ extension Listener: StreamMember {
         }
         try places.join(streams.group(for: mode, origin), self, descriptor)
         self.streams = streams
+        let replaced = self.handler
         self.handler = handler
         if let pauseTimer { streams.loop.add(pauseTimer, forMode: mode) }
         updateInterest()
+        // The replaced handler is released last, because destroying an object that it holds can call the listener.
+        withExtendedLifetime(replaced) {}
     }
 
     func leave(_ streams: LoopStreams, _ mode: RunLoop.Mode) {
