@@ -49,7 +49,9 @@ public final class DistributedObservation: Sendable {
     /// `remove()` does nothing.
     public func remove() {
         Fork.check("DistributedObservation.remove")
-        if lane.remove() { center.remove(number) }
+        // The lane may have removed itself, because the loop of the observer has ended. The center still holds it then.
+        lane.remove()
+        center.remove(number)
     }
 
     /// Blocks the thread until the subscription is confirmed.

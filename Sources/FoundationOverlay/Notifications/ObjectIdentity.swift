@@ -51,12 +51,13 @@ enum ObjectIdentity {
     fileprivate static func forget(_ value: ComparedValue) {
         // `living` keeps the equal value's `ValueIdentity` alive until the lock is free. By then, `living` can be the last
         // reference. Its release calls this method again, which acquires the lock, so the lock must not be held at that time.
-        let living = identities.withLock { identities in
-            let living = identities[value]?.sendable
-            if living == nil { identities[value] = nil }
-            return living
+        // The same holds for the value in the removed entry, because it can be another one than `value`, and the last one of its kind.
+        let kept: (living: AnyObject?, removed: ComparedValue?) = identities.withLock { identities in
+            guard let index = identities.index(forKey: value) else { return (nil, nil) }
+            let living = identities.values[index].sendable
+            return (living, living == nil ? identities.remove(at: index).key : nil)
         }
-        withExtendedLifetime(living) {}
+        withExtendedLifetime(kept) {}
     }
 }
 

@@ -1,4 +1,5 @@
 import RunLoops
+import TestExpectations
 import TestSupport
 import Testing
 
@@ -72,6 +73,24 @@ struct CenterTests {
             try loop.performAndWait {}
             #expect(log.events.isEmpty)
         }
+    }
+
+    /// After its loop has ended, an observer's lane removes itself when a notification comes.
+    @Test func `an observation whose loop has ended releases its handler when it is removed`() throws {
+        let (poster, observer) = try centers(InProcessNotificationHub())
+        defer { withExtendedLifetime((poster, observer)) {} }
+        let alive = Shared()
+        let thread = try RunLoopThread(name: "observer")
+        var observation: DistributedObservation? = observer.addObserver(forName: "a", on: thread.runLoop) {
+            [counted = Counted(alive)] _ in withExtendedLifetime(counted) {}
+        }
+        #expect(observation?.waitUntilConfirmed() == true)
+        thread.stop()
+        thread.join()
+        try poster.post("a")
+        waitUntil("the lane has removed itself") { observation?.lane.isRemoved == true }
+        observation = nil
+        waitUntil("the handler is released") { alive.count == 0 }
     }
 
     @Test func `a crash of the hub alone loses nothing, delivers nothing twice, and makes no gap`() throws {

@@ -51,7 +51,17 @@ final class Fleet {
         return false
     }
 
-    func send(_ signal: CInt, to index: Int) { kill(members[index].child.processID, signal) }
+    /// Sends a signal to a process.
+    ///
+    /// If the signal is SIGSTOP, all threads of the process have stopped when the method returns.
+    func send(_ signal: CInt, to index: Int) {
+        let process = members[index].child.processID
+        kill(process, signal)
+        if signal != SIGSTOP { return }
+        var report = unsafe siginfo_t()
+        // Safe: the kernel fills a local variable. `WNOWAIT` leaves the report, so that a process that was stopped before has it, too.
+        _ = unsafe waitid(P_PID, id_t(process), &report, WSTOPPED | WNOWAIT)
+    }
 
     /// Kills a process, and waits for its end.
     func kill9(_ index: Int) {

@@ -1,9 +1,10 @@
 import Glibc
-import HTTPClients
 import RunLoops
 import TestExpectations
 import TestSupport
 import Testing
+
+@testable import HTTPClients
 
 /// Bodies of requests.
 @Suite struct UploadTests {
@@ -55,6 +56,44 @@ import Testing
             #expect(outcome.error == nil)
             #expect(outcome.text == UploadTests.measured(all))
             #expect(refused > 2 && drained == refused)
+        }
+    }
+
+    /// The client watches a descriptor while libcurl waits for its bytes.
+    ///
+    /// When an answer is resumed, libcurl can take the bytes before the client has seen that they are there. The transfer then
+    /// waits no more, but the descriptor is still watched.
+    @Test func `a descriptor is not watched after its transfer was cancelled`() throws {
+        let body = [UInt8](repeating: 1, count: 4 << 20)
+        try withServer({ exchange in
+            try exchange.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
+            try exchange.send(body)
+            exchange.close()
+        }) { client, server in
+            let wire = try Wire.pipe()
+            defer { close(wire.far) }
+            var calls = 0
+            let transfer = client.start(
+                HTTPRequest(server.url("/"), method: "PUT"), uploading: OwnedDescriptor(wire.near)
+            ) { transfer in
+                transfer.onData { transfer, _ in
+                    calls += 1
+                    switch calls {
+                    case 1: transfer.isPaused = true
+                    case 2: wire.send()
+                    default:
+                        #expect(client.transferSet.contents.waitingUploads.count <= 1)
+                        let hadTaken = transfer.contents.upload?.isWaiting == false
+                        transfer.cancel()
+                        #expect(client.transferSet.contents.waitingUploads.isEmpty, "taken: \(hadTaken)")
+                    }
+                }
+            }
+            client.loop.run(in: .network, until: "the inbox is full") {
+                transfer.receivedByteCount >= 128 << 10
+            }
+            transfer.isPaused = false
+            client.loop.run(in: .network, until: "it is over") { !transfer.isActive }
         }
     }
 

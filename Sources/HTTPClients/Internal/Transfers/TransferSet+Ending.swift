@@ -31,7 +31,9 @@ extension TransferSet {
     }
 
     private func releaseHandle(_ transfer: HTTPTransfer) {
-        if let descriptor = transfer.contents.upload?.awaitedDescriptor,
+        // The transfer may be in `waitingUploads` although it has stopped waiting: if libcurl has taken the bytes before the loop has
+        // reported the descriptor.
+        if let descriptor = transfer.contents.upload?.descriptor,
             contents.waitingUploads[descriptor] === transfer
         {
             contents.waitingUploads[descriptor] = nil

@@ -52,9 +52,12 @@ struct Upload {
         return nil
     }
 
-    /// The descriptor to watch while libcurl waits for bytes; nil if there is none.
-    var awaitedDescriptor: CInt? {
-        if case .file(let file) = source, isWaiting { return file.descriptor }
+    /// The descriptor that the body is read from; nil if the body is not read from a descriptor.
+    var descriptor: CInt? {
+        if case .file(let file) = source { return file.descriptor }
         return nil
     }
+
+    /// The descriptor to watch while libcurl waits for bytes; nil if there is none.
+    var awaitedDescriptor: CInt? { isWaiting ? descriptor : nil }
 }
