@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "event_base_shim.h"
 
 #include <dirent.h>
@@ -6,8 +7,11 @@
 #include <event2/event_struct.h>
 #include <setjmp.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /// The place to which the calling thread jumps instead of ending the process; NULL unless it makes a base.
 static __thread sigjmp_buf *way_out;
@@ -86,4 +90,16 @@ int runloops_find_epoll_set(int first, int second) {
     closedir(directory);
     if (found == -1) errno = ENOENT;
     return found;
+}
+
+// Of the functions of the C library that call the kernel, only `syscall` is never a cancellation point.
+
+bool runloops_raise_eventfd(int descriptor) {
+    uint64_t one = 1;
+    return syscall(SYS_write, descriptor, &one, sizeof one) == sizeof one;
+}
+
+void runloops_empty_eventfd(int descriptor) {
+    uint64_t count;
+    syscall(SYS_read, descriptor, &count, sizeof count);
 }

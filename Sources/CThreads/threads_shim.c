@@ -56,7 +56,13 @@ int runloops_use_processors(const int *processors, int count) {
         if (processors[i] < 0 || processors[i] >= CPU_SETSIZE) return EINVAL;
         CPU_SET(processors[i], &set);
     }
-    return pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    int code = pthread_setaffinity_np(pthread_self(), sizeof set, &set);
+    if (code != 0) return code;
+    // The kernel silently leaves out processors that do not exist, or that the process may not use.
+    cpu_set_t taken;
+    code = pthread_getaffinity_np(pthread_self(), sizeof taken, &taken);
+    if (code != 0) return code;
+    return CPU_EQUAL(&set, &taken) ? 0 : EINVAL;
 }
 
 int runloops_name_thread(const char *name) { return pthread_setname_np(pthread_self(), name); }

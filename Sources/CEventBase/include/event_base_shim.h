@@ -33,3 +33,11 @@ int runloops_watch_event(struct event *event);
 /// `interest` is the readiness that the event was made for: from it, libevent computes the readiness that the kernel is still to be
 /// asked for.
 void runloops_unwatch_event(struct event *event, short interest);
+
+/// Adds 1 to the counter of an eventfd. Returns false with `errno` if the kernel refuses.
+///
+/// Unlike `eventfd_write`, the call is no cancellation point, and so does not change the state of the thread's cancellation.
+bool runloops_raise_eventfd(int descriptor);
+
+/// Sets the counter of an eventfd to 0; if it is 0, does nothing. The call is no cancellation point.
+void runloops_empty_eventfd(int descriptor);

@@ -1,5 +1,0 @@
-#pragma once
-
-#include <sys/select.h>
-
-#include <microhttpd.h>
