@@ -4,11 +4,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "datagrams_shim.h"
+#include "send_file_shim.h"
+
 /// The maximum number of bytes of the address of a socket, in the kernel's representation.
 enum { runloops_address_capacity = 128 };
 
 /// The maximum number of bytes of the text of an IP address, with its scope and the zero at its end.
 enum { runloops_address_text = 128 };
+
+/// The offset of the port in an IP address, most significant byte first.
+enum { runloops_port_offset = 2 };
 
 /// The kind of an address.
 enum runloops_address_kind {
@@ -45,10 +51,9 @@ bool runloops_peer_key(const void *address, unsigned length, uint8_t key[16]);
 /// The offset of the path, or of the abstract name, in the address of a Unix socket.
 unsigned runloops_path_offset(void);
 
-/// Resolves a name. Blocks. Fills at most `capacity` addresses of `runloops_address_capacity` bytes each, and their lengths.
+/// Resolves a name. Blocks. Fills at most `capacity` addresses of `runloops_address_capacity` bytes each with the port 0, and their lengths.
 /// Returns their number, or an `EAI` code, which is negative; with EAI_SYSTEM, `*code` is the errno.
-int runloops_resolve(
-    const char *host, uint16_t port, void *addresses, unsigned *lengths, int capacity, int *code);
+int runloops_resolve(const char *host, void *addresses, unsigned *lengths, int capacity, int *code);
 
 /// Returns the words of the system for an `EAI` code.
 const char *runloops_resolve_words(int code);
@@ -83,6 +88,9 @@ int runloops_connect_stream(const void *address, unsigned length, bool *is_conne
 /// Returns the error of a socket, and clears it; 0 for none.
 int runloops_take_error(int socket);
 
+/// True if both ends of a TCP connection are this socket.
+bool runloops_is_connected_to_itself(int socket);
+
 /// Gets the local address of a socket, or the address of its peer. Returns -1 with errno.
 int runloops_own_address(int socket, void *address, unsigned *length);
 int runloops_peer_address(int socket, void *address, unsigned *length);
@@ -116,11 +124,40 @@ enum { runloops_most_parts = 64 };
 /// Sends parts, one after the other. Never waits, and never raises SIGPIPE. Returns the number of bytes, or -1 with errno.
 long runloops_send_parts(int socket, const struct runloops_part *parts, int count);
 
+/// Writes parts to a descriptor that is not a socket, and never raises SIGPIPE. Returns the number of bytes, or -1 with errno.
+long runloops_write_parts(int descriptor, const struct runloops_part *parts, int count);
+
+/// Reads bytes from a descriptor that is not a socket. Returns their number, 0 at the end, or -1 with errno.
+long runloops_read_bytes(int descriptor, void *buffer, size_t capacity);
+
+/// The kinds of descriptors that a connection can get.
+enum runloops_stream_kind {
+    /// The descriptor is not open.
+    runloops_stream_none,
+    runloops_stream_socket,
+    /// A pipe, a terminal, or another device that can be waited for.
+    runloops_stream_device,
+    /// The null device, which is always at its end, and cannot be waited for.
+    runloops_stream_null,
+    runloops_stream_file,
+    runloops_stream_other,
+};
+
+/// Returns the kind of a descriptor.
+enum runloops_stream_kind runloops_kind_of_stream(int descriptor);
+
+/// True if a descriptor can be read from, or written to.
+bool runloops_is_for_reading(int descriptor);
+bool runloops_is_for_writing(int descriptor);
+
 /// Receives bytes. Never waits. Returns their number, 0 at the end of the stream, or -1 with errno.
 long runloops_receive_bytes(int socket, void *buffer, size_t capacity);
 
 /// True if a socket is writable, or has failed: an attempt to connect has then ended.
 bool runloops_is_writable(int socket);
+
+/// True if a socket has received bytes, the end of the stream or an error.
+bool runloops_is_readable(int socket);
 
 /// True if the peer has ended its stream, and no byte of it is left to receive.
 bool runloops_is_at_end(int socket);
