@@ -40,6 +40,24 @@ struct runloops_tls_stream {
     /// The encrypted bytes that the kernel has not accepted, from `start` to `end`, in a buffer of `capacity` bytes.
     unsigned char *output;
     size_t start, end, capacity;
+    /// The number of bytes in the output that OpenSSL has added while it received: answers to the peer's records. It is 0 again when
+    /// all of the output was sent.
+    size_t answers;
+    /// The bytes that were received and that OpenSSL has not taken, from `taken` to `received`; NULL if there are none.
+    unsigned char *input;
+    size_t taken, received;
+    /// The number of bytes that OpenSSL has taken since it last returned data.
+    size_t unproductive;
+    /// The number of times that OpenSSL may still take bytes in this call.
+    unsigned takes_left;
+    /// True if the kernel had no more bytes during this call.
+    bool is_dry;
+    /// True while OpenSSL receives.
+    bool is_receiving;
+    /// True once this side has sent something.
+    bool has_sent;
+    /// True if the peer has sent more bytes than a hand-shake takes.
+    bool is_excessive;
     /// True once the hand-shake is done.
     bool is_open;
     /// True once this side has ended its stream: sending on the socket ends when all encrypted bytes were sent.

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/// The maximum number of bytes that OpenSSL reads from a socket in one call: four records, each of 16,384 bytes and a little more.
-enum { read_ahead = 66560 };
-
 /// Chooses the identity of a server for the name that a client asks for. A callback of OpenSSL.
 static int choose_name(SSL *ssl, int *alert, void *argument) {
     struct runloops_tls_context *context = argument;
@@ -65,11 +62,18 @@ static SSL_CTX *make(struct runloops_tls_context *owner, enum runloops_tls_probl
     if (SSL_CTX_get_security_level(context) < 2) SSL_CTX_set_security_level(context, 2);
     SSL_CTX_set_min_proto_version(context, settings->takes_tls12 ? TLS1_2_VERSION : TLS1_3_VERSION);
     SSL_CTX_set_max_proto_version(context, settings->takes_tls13 ? TLS1_3_VERSION : TLS1_2_VERSION);
+    // A peer chooses among the groups for the exchange of keys: with the large groups of DHE, one hello takes 100 ms, and a server's
+    // own group any time. A chain of a peer has no reason to be longer.
+    SSL_CTX_set_max_cert_list(context, 32768);
+    SSL_CTX_set_verify_depth(context, 10);
+    if (SSL_CTX_set1_groups_list(context, "X25519:P-256:P-384") != 1
+        || SSL_CTX_set_cipher_list(context, "DEFAULT:!kDHE:!kDHEPSK") != 1)
+        goto failed;
     SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_clear_options(context, SSL_OP_LEGACY_SERVER_CONNECT);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
-    SSL_CTX_set_read_ahead(context, 1);
-    SSL_CTX_set_default_read_buffer_len(context, read_ahead);
+    // OpenSSL returns after each record without data; otherwise it would handle such records for as long as they come.
+    SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_timeout(context, settings->session_seconds);
     if (settings->identity && !set_identity(context, settings->identity)) {
         *problem = runloops_tls_weak;

@@ -128,7 +128,8 @@ char *runloops_tls_common_name(const void *bytes, size_t count) {
     char *name = NULL;
     if (index >= 0) {
         int length = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index)));
-        if (length >= 0) name = strndup((char *)text, (size_t)length);
+        // A name with a zero byte would be taken for the shorter name before it, which can be the name of another subject.
+        if (length >= 0 && memchr(text, 0, (size_t)length) == NULL) name = strndup((char *)text, (size_t)length);
         OPENSSL_free(text);
     }
     X509_free(certificate);

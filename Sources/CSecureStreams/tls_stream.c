@@ -10,6 +10,13 @@
 /// The number of unsent encrypted bytes at which no more bytes are encrypted until the kernel has accepted some: four records.
 enum { enough = 65536 };
 
+/// The maximum number of bytes that are received from the socket in one call: four records, each of 16,384 bytes and a little more.
+enum { read_ahead = 66560 };
+
+/// The maximum number of times that OpenSSL may take bytes in one call of this file's functions. A record takes two: its header,
+/// and its body. So whatever a peer sends, and however OpenSSL loops over it, a call handles four records while receiving.
+enum { takes_of_receipt = 8, takes_of_hand_shake = 16 };
+
 // MARK: - The socket, as OpenSSL sees it
 
 static int write_socket(BIO *bio, const char *bytes, int count) {
@@ -32,24 +39,58 @@ static int write_socket(BIO *bio, const char *bytes, int count) {
     }
     memcpy(stream->output + stream->end, bytes, (size_t)count);
     stream->end = needed;
+    stream->has_sent = true;
+    if (stream->is_receiving) stream->answers += (size_t)count;
     return count;
 }
 
+/// Receives bytes into the buffer, which is empty. Returns false if there are none.
+static bool fill(struct runloops_tls_stream *stream) {
+    // An idle stream keeps no buffer.
+    if (stream->input == NULL) stream->input = malloc(read_ahead);
+    long count = -1;
+    do if (stream->input == NULL) errno = ENOMEM;
+    else count = recv(stream->socket, stream->input, read_ahead, MSG_DONTWAIT);
+    while (count == -1 && errno == EINTR);
+    stream->taken = 0;
+    stream->received = count > 0 ? (size_t)count : 0;
+    if (count > 0) return true;
+    if (count == 0) stream->is_at_end = true;
+    else if (errno == EAGAIN) stream->is_dry = true;
+    else stream->error = errno;
+    free(stream->input);
+    stream->input = NULL;
+    return false;
+}
+
+// OpenSSL itself reads ahead only as far as it is told. With an empty buffer behind each record, it returns after each record that
+// it has handled, instead of handling all that it has read.
 static int read_socket(BIO *bio, char *bytes, int capacity) {
     struct runloops_tls_stream *stream = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
     if (stream->socket < 0) return -1;
-    long count;
-    do count = recv(stream->socket, bytes, (size_t)capacity, MSG_DONTWAIT);
-    while (count == -1 && errno == EINTR);
-    if (count > 0) return (int)count;
-    if (count == 0) {
-        stream->is_at_end = true;
-        return 0;
+    if (stream->taken == stream->received && !fill(stream)) {
+        if (stream->is_at_end && !stream->error) return 0;
+        if (stream->is_dry) BIO_set_retry_read(bio);
+        return -1;
     }
-    if (errno == EAGAIN) BIO_set_retry_read(bio);
-    else stream->error = errno;
-    return -1;
+    if (stream->takes_left == 0) {
+        BIO_set_retry_read(bio);
+        return -1;
+    }
+    size_t count = stream->received - stream->taken;
+    if (count > (size_t)capacity) count = (size_t)capacity;
+    // OpenSSL acts on a message only when it is complete, so a message that is too long is refused before.
+    size_t most = SSL_is_server(stream->ssl) && !stream->has_sent ? runloops_tls_hello_limit : runloops_tls_hand_shake_limit;
+    if (!stream->is_open && stream->unproductive + count > most) {
+        stream->is_excessive = true;
+        return -1;
+    }
+    stream->takes_left -= 1;
+    memcpy(bytes, stream->input + stream->taken, count);
+    stream->taken += count;
+    stream->unproductive += count;
+    return (int)count;
 }
 
 static long control_socket(BIO *bio, int command, long number, void *pointer) {
@@ -106,11 +147,13 @@ void runloops_tls_free_stream(struct runloops_tls_stream *stream) {
     SSL_free(stream->ssl);
     SSL_SESSION_free(stream->session);
     free(stream->output);
+    free(stream->input);
     free(stream);
 }
 
 bool runloops_tls_expect(struct runloops_tls_stream *stream, const char *name) {
     unsigned char address[16];
+    ERR_clear_error();
     SSL_set_hostflags(stream->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     if (inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1)
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(stream->ssl), name) == 1;
@@ -148,9 +191,10 @@ int runloops_tls_error(const struct runloops_tls_stream *stream) { return stream
 static enum runloops_tls_status status(struct runloops_tls_stream *stream, int result) {
     switch (SSL_get_error(stream->ssl, result)) {
     case SSL_ERROR_ZERO_RETURN: return runloops_tls_ended;
-    case SSL_ERROR_WANT_READ: return runloops_tls_waits;
+    case SSL_ERROR_WANT_READ: return stream->is_dry ? runloops_tls_waits : runloops_tls_goes_on;
     default: break;
     }
+    if (stream->is_excessive) return runloops_tls_unproductive;
     if (stream->error != 0) return runloops_tls_broken;
     if (stream->is_at_end && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING)
         return runloops_tls_truncated;
@@ -160,25 +204,53 @@ static enum runloops_tls_status status(struct runloops_tls_stream *stream, int r
 
 enum runloops_tls_status runloops_tls_shake_hands(struct runloops_tls_stream *stream) {
     ERR_clear_error();
+    stream->is_dry = false;
+    stream->takes_left = takes_of_hand_shake;
     int result = SSL_do_handshake(stream->ssl);
     stream->is_open = result == 1;
-    return stream->is_open ? runloops_tls_done : status(stream, result);
+    if (!stream->is_open) return status(stream, result);
+    stream->unproductive = 0;
+    return runloops_tls_done;
+}
+
+static enum runloops_tls_status receive(
+    struct runloops_tls_stream *stream, void *bytes, size_t capacity, size_t *count) {
+    while (*count < capacity) {
+        // While more records wait, OpenSSL keeps its buffer, instead of freeing it after each record.
+        if (stream->taken < stream->received) SSL_clear_mode(stream->ssl, SSL_MODE_RELEASE_BUFFERS);
+        else SSL_set_mode(stream->ssl, SSL_MODE_RELEASE_BUFFERS);
+        size_t read;
+        int result = SSL_read_ex(stream->ssl, (char *)bytes + *count, capacity - *count, &read);
+        if (result == 1) {
+            *count += read;
+            stream->unproductive = 0;
+            continue;
+        }
+        enum runloops_tls_status outcome = status(stream, result);
+        if (outcome != runloops_tls_waits && outcome != runloops_tls_goes_on) return outcome;
+        if (stream->unproductive > runloops_tls_unproductive_limit) return runloops_tls_unproductive;
+        if (stream->answers > runloops_tls_answer_limit) return runloops_tls_unread;
+        return outcome;
+    }
+    return runloops_tls_done;
 }
 
 enum runloops_tls_status runloops_tls_receive(
     struct runloops_tls_stream *stream, void *bytes, size_t capacity, size_t *count) {
     ERR_clear_error();
     *count = 0;
-    while (*count < capacity) {
-        size_t read;
-        int result = SSL_read_ex(stream->ssl, (char *)bytes + *count, capacity - *count, &read);
-        if (result != 1) return status(stream, result);
-        *count += read;
-    }
-    return runloops_tls_done;
+    stream->is_dry = false;
+    stream->takes_left = takes_of_receipt;
+    stream->is_receiving = true;
+    enum runloops_tls_status outcome = receive(stream, bytes, capacity, count);
+    stream->is_receiving = false;
+    SSL_set_mode(stream->ssl, SSL_MODE_RELEASE_BUFFERS);
+    return outcome;
 }
 
-bool runloops_tls_has_pending(const struct runloops_tls_stream *stream) { return SSL_has_pending(stream->ssl) == 1; }
+bool runloops_tls_has_pending(const struct runloops_tls_stream *stream) {
+    return stream->taken < stream->received || SSL_has_pending(stream->ssl) == 1;
+}
 
 // MARK: - Sending
 
@@ -209,12 +281,13 @@ long runloops_tls_flush(struct runloops_tls_stream *stream) {
         free(stream->output);
         stream->output = NULL;
         stream->capacity = 0;
+        stream->answers = 0;
         if (stream->ends) shutdown(stream->socket, SHUT_WR);
     }
     return sent;
 }
 
-void runloops_tls_discard(struct runloops_tls_stream *stream) { stream->start = stream->end = 0; }
+void runloops_tls_discard(struct runloops_tls_stream *stream) { stream->start = stream->end = stream->answers = 0; }
 
 void runloops_tls_end(struct runloops_tls_stream *stream) {
     ERR_clear_error();

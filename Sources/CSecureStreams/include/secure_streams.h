@@ -97,6 +97,8 @@ enum runloops_tls_status {
     runloops_tls_done,
     /// The peer must send first.
     runloops_tls_waits,
+    /// Enough records were handled in this call, and more have arrived.
+    runloops_tls_goes_on,
     /// The peer has ended its stream with a notice.
     runloops_tls_ended,
     /// The socket has ended without a notice.
@@ -105,12 +107,27 @@ enum runloops_tls_status {
     runloops_tls_failed,
     /// `runloops_tls_error` is the errno.
     runloops_tls_broken,
+    /// The peer has sent more than `runloops_tls_unproductive_limit` bytes of records without data, or more than a hand-shake takes.
+    runloops_tls_unproductive,
+    /// The peer has not read more than `runloops_tls_answer_limit` bytes of answers to its records.
+    runloops_tls_unread,
 };
 
-/// Continues the hand-shake. Bytes that are to be sent wait for `runloops_tls_flush`.
+/// The maximum number of bytes that a peer may send in a row without data, such as updates of keys, tickets and warnings. A record
+/// that is not complete counts, too, and has at most 16,640 bytes.
+enum { runloops_tls_unproductive_limit = 65536 };
+
+/// The maximum number of bytes that a client's hello takes, and that a peer sends in a hand-shake in all. What OpenSSL spends on a
+/// hello grows with the square of its length.
+enum { runloops_tls_hello_limit = 16640, runloops_tls_hand_shake_limit = 131072 };
+
+/// The maximum number of bytes of answers to the peer's records, such as alerts, that may wait to be sent.
+enum { runloops_tls_answer_limit = 16384 };
+
+/// Continues the hand-shake, for a few records. Bytes that are to be sent wait for `runloops_tls_flush`.
 enum runloops_tls_status runloops_tls_shake_hands(struct runloops_tls_stream *stream);
 
-/// Receives bytes until the buffer is full or no more are available. Sets `*count` to their number.
+/// Receives bytes until the buffer is full, no more are available, or a few records were handled. Sets `*count` to their number.
 enum runloops_tls_status runloops_tls_receive(
     struct runloops_tls_stream *stream, void *bytes, size_t capacity, size_t *count);
 
@@ -174,5 +191,6 @@ bool runloops_tls_is_resumed(const struct runloops_tls_stream *stream);
 /// Returns the certificate of the peer in DER, to be freed with `free`; NULL if there is none.
 void *runloops_tls_peer_certificate(const struct runloops_tls_stream *stream, size_t *count);
 
-/// Returns the common name of a certificate in DER, to be freed with `free`; NULL if there is none.
+/// Returns the common name of a certificate in DER, to be freed with `free`; NULL if there is none, or if it
+/// contains a zero byte.
 char *runloops_tls_common_name(const void *certificate, size_t count);
