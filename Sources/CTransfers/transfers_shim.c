@@ -1,27 +1,12 @@
 #define _GNU_SOURCE
 #define CURL_DISABLE_TYPECHECK
-#include "transfers_shim.h"
+#include "transfers_private.h"
 
-#include <curl/curl.h>
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct runloops_transfers {
-    CURLM *multi;
-    runloops_watch watch;
-    runloops_alarm alarm;
-    void *context;
-};
-
-struct runloops_transfer {
-    CURL *easy;
-    struct curl_slist *fields;
-    struct runloops_callbacks callbacks;
-    void *context;
-    char words[CURL_ERROR_SIZE];
-};
 
 /// Keeps OpenSSL from freeing its memory when the program exits: other threads may still use that memory, or free it as they end.
 ///
@@ -57,9 +42,11 @@ struct runloops_transfers *runloops_transfers_new(
     long per_host, long total, runloops_watch watch_function, runloops_alarm alarm_function, void *context) {
     struct runloops_transfers *transfers = calloc(1, sizeof *transfers);
     if (transfers == NULL) return NULL;
-    *transfers = (struct runloops_transfers){curl_multi_init(), watch_function, alarm_function, context};
-    if (transfers->multi == NULL) {
-        free(transfers);
+    *transfers = (struct runloops_transfers){
+        curl_multi_init(), curl_share_init(), watch_function, alarm_function, context};
+    if (transfers->multi == NULL || transfers->sessions == NULL
+        || curl_share_setopt(transfers->sessions, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK) {
+        runloops_transfers_free(transfers);
         return NULL;
     }
     curl_multi_setopt(transfers->multi, CURLMOPT_SOCKETFUNCTION, watch);
@@ -73,11 +60,14 @@ struct runloops_transfers *runloops_transfers_new(
 
 void runloops_transfers_free(struct runloops_transfers *transfers) {
     curl_multi_cleanup(transfers->multi);
+    curl_share_cleanup(transfers->sessions);
     free(transfers);
 }
 
 void runloops_transfers_act(struct runloops_transfers *transfers, int descriptor, bool read, bool write, bool error) {
     int running;
+    runloops_tls_forget_closed();
+    runloops_tls_allow_reading();
     int events = (read ? CURL_CSELECT_IN : 0) | (write ? CURL_CSELECT_OUT : 0) | (error ? CURL_CSELECT_ERR : 0);
     curl_multi_socket_action(transfers->multi, descriptor == -1 ? CURL_SOCKET_TIMEOUT : descriptor, events, &running);
 }
@@ -95,144 +85,14 @@ void *runloops_transfers_next(struct runloops_transfers *transfers, int *code) {
     return NULL;
 }
 
-static size_t take_header(char *bytes, size_t size, size_t count, void *context) {
-    struct runloops_transfer *transfer = context;
-    return transfer->callbacks.header(bytes, size * count, transfer->context) ? size * count : 0;
+int runloops_transfer_resume(struct runloops_transfer *transfer) {
+    runloops_tls_allow_reading();
+    return curl_easy_pause(transfer->easy, CURLPAUSE_CONT);
 }
 
-static size_t take_body(char *bytes, size_t size, size_t count, void *context) {
-    struct runloops_transfer *transfer = context;
-    switch (transfer->callbacks.body(bytes, size * count, transfer->context)) {
-    case runloops_taken: return size * count;
-    case runloops_hold: return CURL_WRITEFUNC_PAUSE;
-    default: return CURL_WRITEFUNC_ERROR;
-    }
-}
+bool runloops_transfer_has_sent(struct runloops_transfer *transfer) { return transfer->requests > 0; }
 
-static size_t give_body(char *bytes, size_t size, size_t count, void *context) {
-    struct runloops_transfer *transfer = context;
-    long given = transfer->callbacks.give(bytes, size * count, transfer->context);
-    if (given == runloops_read_wait) return CURL_READFUNC_PAUSE;
-    return given < 0 ? CURL_READFUNC_ABORT : (size_t)given;
-}
-
-static int seek_body(void *context, curl_off_t offset, int origin) {
-    struct runloops_transfer *transfer = context;
-    if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
-    return transfer->callbacks.rewind(transfer->context) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
-}
-
-struct runloops_transfer *runloops_transfer_new(
-    const struct runloops_settings *settings, const struct runloops_callbacks *callbacks) {
-    struct runloops_transfer *transfer = calloc(1, sizeof *transfer);
-    if (transfer == NULL) return NULL;
-    CURL *easy = transfer->easy = curl_easy_init();
-    if (easy == NULL) {
-        free(transfer);
-        return NULL;
-    }
-    transfer->callbacks = *callbacks;
-    curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->words);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, transfer);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
-    curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body);
-    curl_easy_setopt(easy, CURLOPT_READDATA, transfer);
-    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek_body);
-    curl_easy_setopt(easy, CURLOPT_SEEKDATA, transfer);
-    // Without this, libcurl changes the disposition of SIGPIPE for the whole process during each call.
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    // Without this, the end of a transfer waits for getaddrinfo, which runs on a thread of libcurl.
-    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, settings->connect_milliseconds);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, settings->redirects > 0 ? 1L : 0L);
-    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, settings->redirects);
-    long version = CURL_HTTP_VERSION_2TLS;
-    if (settings->versions == runloops_http1) version = CURL_HTTP_VERSION_1_1;
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, version);
-    if (settings->proxy) curl_easy_setopt(easy, CURLOPT_PROXY, settings->proxy);
-    bool is_set = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK
-        && curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, "http,https") == CURLE_OK;
-    if (settings->is_compressed) is_set &= curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "") == CURLE_OK;
-    if (settings->agent) is_set &= curl_easy_setopt(easy, CURLOPT_USERAGENT, settings->agent) == CURLE_OK;
-    if (settings->authorities) {
-        is_set &= curl_easy_setopt(easy, CURLOPT_CAINFO, settings->authorities) == CURLE_OK;
-        // Otherwise the system's directory of authorities would be trusted, too.
-        is_set &= curl_easy_setopt(easy, CURLOPT_CAPATH, NULL) == CURLE_OK;
-    }
-    if (settings->certificate) is_set &= curl_easy_setopt(easy, CURLOPT_SSLCERT, settings->certificate) == CURLE_OK;
-    if (settings->key) is_set &= curl_easy_setopt(easy, CURLOPT_SSLKEY, settings->key) == CURLE_OK;
-    if (!is_set) {
-        runloops_transfer_free(transfer);
-        return NULL;
-    }
-    return transfer;
-}
-
-void runloops_transfer_free(struct runloops_transfer *transfer) {
-    curl_easy_cleanup(transfer->easy);
-    curl_slist_free_all(transfer->fields);
-    free(transfer);
-}
-
-bool runloops_transfer_add_field(struct runloops_transfer *transfer, const char *line) {
-    struct curl_slist *longer = curl_slist_append(transfer->fields, line);
-    if (longer == NULL) return false;
-    transfer->fields = longer;
-    return true;
-}
-
-int runloops_transfer_begin(
-    struct runloops_transfer *transfer, struct runloops_transfers *transfers, const struct runloops_request *request,
-    void *context) {
-    CURL *easy = transfer->easy;
-    transfer->context = context;
-    transfer->words[0] = 0;
-    // The handle may have been used before: each of these is set every time.
-    curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
-    curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)-1);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, request->milliseconds);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, transfer->fields);
-    if (request->method == runloops_head) {
-        curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-    } else if (request->method == runloops_post) {
-        curl_easy_setopt(easy, CURLOPT_POST, 1L);
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->count);
-        CURLcode code = CURLE_OK;
-        if (request->body == runloops_given_body) {
-            curl_easy_setopt(easy, CURLOPT_POSTFIELDS, NULL);
-        } else {
-            code = curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, request->bytes ? request->bytes : "");
-        }
-        if (code != CURLE_OK) return code;
-    } else if (request->body != runloops_no_body) {
-        curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
-        curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->count);
-    }
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->name);
-    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_URL, request->url);
-    // With this option, a transfer waits until libcurl knows if a connection can be shared. With TLS, libcurl knows that before the
-    // first request. Without TLS, it waits for the first answer, which may take forever.
-    curl_easy_setopt(easy, CURLOPT_PIPEWAIT, request->shares_connection ? 1L : 0L);
-    if (code != CURLE_OK) return code;
-    return curl_multi_add_handle(transfers->multi, easy) == CURLM_OK ? CURLE_OK : CURLE_OUT_OF_MEMORY;
-}
-
-void runloops_transfer_end(struct runloops_transfer *transfer, struct runloops_transfers *transfers) {
-    curl_multi_remove_handle(transfers->multi, transfer->easy);
-    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, NULL);
-    curl_slist_free_all(transfer->fields);
-    transfer->fields = NULL;
-}
-
-int runloops_transfer_resume(struct runloops_transfer *transfer) { return curl_easy_pause(transfer->easy, CURLPAUSE_CONT); }
-
-void runloops_transfer_forget_method(struct runloops_transfer *transfer) {
-    curl_easy_setopt(transfer->easy, CURLOPT_CUSTOMREQUEST, NULL);
-}
+enum runloops_spoken runloops_transfer_spoken(struct runloops_transfer *transfer) { return transfer->spoken; }
 
 int64_t runloops_transfer_progress(struct runloops_transfer *transfer) {
     long requests = 0, headers = 0;
@@ -245,21 +105,27 @@ int64_t runloops_transfer_progress(struct runloops_transfer *transfer) {
     return requests + headers + sent + received;
 }
 
-const char *runloops_transfer_url(struct runloops_transfer *transfer) {
-    char *url = NULL;
-    curl_easy_getinfo(transfer->easy, CURLINFO_EFFECTIVE_URL, &url);
-    return url;
-}
-
 const char *runloops_transfer_words(struct runloops_transfer *transfer, int code) {
     return transfer->words[0] ? transfer->words : curl_easy_strerror(code);
 }
 
-enum runloops_result runloops_transfer_result(int code, bool is_redirected) {
+/// True if a proxy that is to get addresses, not names, needs the address of the host.
+static bool proxy_needs_address(struct runloops_transfer *transfer) {
+    long reason = 0;
+    curl_easy_getinfo(transfer->easy, CURLINFO_PROXY_ERROR, &reason);
+    return reason == CURLPX_RESOLVE_HOST;
+}
+
+enum runloops_result runloops_transfer_result(struct runloops_transfer *transfer, int code) {
+    if (transfer->was_refused) {
+        if (code == CURLE_COULDNT_RESOLVE_PROXY) return runloops_needs_proxy;
+        if (code == CURLE_COULDNT_RESOLVE_HOST) return runloops_needs_host;
+        if (code == CURLE_PROXY && proxy_needs_address(transfer)) return runloops_needs_host;
+    }
     switch (code) {
     case CURLE_OK: return runloops_complete;
     case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL: return is_redirected ? runloops_bad_redirect : runloops_bad_url;
+    case CURLE_UNSUPPORTED_PROTOCOL: return runloops_bad_url;
     case CURLE_COULDNT_RESOLVE_HOST:
     case CURLE_COULDNT_RESOLVE_PROXY: return runloops_unresolved;
     case CURLE_COULDNT_CONNECT:
@@ -276,7 +142,6 @@ enum runloops_result runloops_transfer_result(int code, bool is_redirected) {
     case CURLE_SSL_ENGINE_INITFAILED:
     case CURLE_SSL_SHUTDOWN_FAILED:
     case CURLE_USE_SSL_FAILED: return runloops_tls_failed;
-    case CURLE_TOO_MANY_REDIRECTS: return runloops_too_many_redirects;
     case CURLE_GOT_NOTHING:
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
@@ -290,6 +155,10 @@ enum runloops_result runloops_transfer_result(int code, bool is_redirected) {
     case CURLE_WRITE_ERROR:
     case CURLE_ABORTED_BY_CALLBACK:
     case CURLE_READ_ERROR: return runloops_stopped;
+#if LIBCURL_VERSION_NUM >= 0x080600
+    // Newer versions tell something that is too large from a lack of memory.
+    case CURLE_TOO_LARGE:
+#endif
     case CURLE_OUT_OF_MEMORY: return runloops_no_memory;
     default: return runloops_other_result;
     }
