@@ -37,6 +37,7 @@ extern void CFRunLoopAddSource(Reference loop, Reference source, Reference mode)
 extern void CFRunLoopRemoveSource(Reference loop, Reference source, Reference mode);
 extern void CFRunLoopSourceInvalidate(Reference source);
 extern void CFRunLoopWakeUp(Reference loop);
+extern Reference CFRunLoopCopyCurrentMode(Reference loop);
 extern int CFRunLoopRunInMode(Reference mode, double seconds, unsigned char return_after_source);
 extern void CFRelease(Reference object);
 
@@ -46,6 +47,8 @@ struct runloops_foundation_link {
     Reference loop;
     Reference cf_observer;
     Reference source;
+    // A source without work: a run goes on even if its mode has no other inputs.
+    Reference anchor;
     int descriptor;
 };
 
@@ -56,6 +59,8 @@ static void did_observe(Reference observer, unsigned long activity, void *info) 
 }
 
 static void *get_port(void *info) { return (void *)(intptr_t)((runloops_foundation_link *)info)->descriptor; }
+
+static void perform_nothing(void *info) { (void)info; }
 
 static void perform(void *info) {
     runloops_foundation_link *link = info;
@@ -74,7 +79,14 @@ runloops_foundation_link *runloops_foundation_observe(
         .observer = observer, .info = info, .loop = CFRunLoopGetCurrent(), .descriptor = descriptor};
     link->cf_observer = CFRunLoopObserverCreate(NULL, activities, 1, 0, did_observe, &observer_context);
     link->source = CFRunLoopSourceCreate(NULL, 0, &source_context);
+    // A context of version 0 is longer by one member, its function.
+    struct {
+        SourceContext context;
+        void (*perform)(void *);
+    } anchor_context = {.perform = perform_nothing};
+    link->anchor = CFRunLoopSourceCreate(NULL, 0, &anchor_context.context);
     CFRunLoopAddObserver(link->loop, link->cf_observer, kCFRunLoopCommonModes);
+    CFRunLoopAddSource(link->loop, link->anchor, kCFRunLoopCommonModes);
     return link;
 }
 
@@ -90,10 +102,18 @@ void runloops_foundation_wake(runloops_foundation_link *link) { CFRunLoopWakeUp(
 
 bool runloops_foundation_poll(void) { return CFRunLoopRunInMode(kCFRunLoopDefaultMode, 0, 1) == 4; }
 
+bool runloops_foundation_runs(void) {
+    Reference mode = CFRunLoopCopyCurrentMode(CFRunLoopGetCurrent());
+    if (mode) CFRelease(mode);
+    return mode != NULL;
+}
+
 void runloops_foundation_end(runloops_foundation_link *link) {
     CFRunLoopObserverInvalidate(link->cf_observer);
     CFRunLoopSourceInvalidate(link->source);
+    CFRunLoopSourceInvalidate(link->anchor);
     CFRelease(link->cf_observer);
     CFRelease(link->source);
+    CFRelease(link->anchor);
     free(link);
 }

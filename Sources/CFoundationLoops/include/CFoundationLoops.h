@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-// Foundation's run loop, through the functions of CoreFoundation that libFoundation exports, but that no Swift module declares.
+// Foundation's run loop, through the functions of CoreFoundation that libFoundation exports.
 
 // The activities of a run that are observed, by CoreFoundation's numbers.
 enum {
@@ -17,6 +17,7 @@ typedef struct runloops_foundation_link runloops_foundation_link;
 
 /// Observes the runs of the calling thread's loop in the common modes, and prepares to watch a descriptor in them.
 ///
+/// Until the end, a run goes on even if its mode has no other inputs.
 /// The observer is called on the thread with each activity above, and with 0 when the descriptor is ready.
 /// Returns null if there is no memory.
 runloops_foundation_link *_Nullable runloops_foundation_observe(
@@ -30,6 +31,9 @@ void runloops_foundation_wake(runloops_foundation_link *_Nonnull link);
 
 /// Serves the default mode once, without waiting. Returns true if it handled a source; more sources may then be ready.
 bool runloops_foundation_poll(void);
+
+/// True if the calling thread's loop runs.
+bool runloops_foundation_runs(void);
 
 /// Ends the observation and frees the link.
 void runloops_foundation_end(runloops_foundation_link *_Nonnull link);
