@@ -13,6 +13,8 @@ enum RacePoint: UInt8, CaseIterable {
     case bellDisarmLooks, bellDisarmExchanges
     // LoopHandle and ReadyNode.
     case requestMarks, takesRequests, sendsSignal, writes
+    // HandOverStack and InputEnd.
+    case handOverLooks, handOverPushes, handOversAreTaken, handOversClose, endJoins, endMarks
     // The wait.
     case spins, polls, sleeps, wakes
     // PortCore.

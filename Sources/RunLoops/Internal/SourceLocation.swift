@@ -1,9 +1,10 @@
 /// A place in the user's code where an object was made.
+@usableFromInline
 package struct SourceLocation: Sendable, CustomStringConvertible {
     package let fileID: StaticString
     package let line: UInt32
 
-    @inline(__always)
+    @usableFromInline
     package init(_ fileID: StaticString, _ line: Int) {
         self.fileID = fileID
         self.line = UInt32(truncatingIfNeeded: line)
@@ -26,6 +27,7 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
     /// The place that is recorded for every handler that is called at the end of a thread.
     static var endHandler: SourceLocation { SourceLocation("the end of a thread", 0) }
 
+    @usableFromInline
     package var description: String { line == 0 ? "\(fileID)" : "\(fileID):\(line)" }
 
     /// The address of the first byte of the file's name, or 0 if the name has no address.

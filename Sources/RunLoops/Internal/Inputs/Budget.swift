@@ -3,9 +3,13 @@
 /// The limit is 128 messages or 250 µs, whichever comes first. Blocks and ports have separate budgets, which together allow at most
 /// 256 messages or 500 µs in a pass that does not sleep. After a sleep, the blocks get a new budget.
 ///
+/// A message is the smallest step of an input: one call of a handler, one record, one frame, one entry. All inputs of a step of the
+/// pass share one budget, which is passed down to the code that makes the smallest steps. A budget cannot be copied, and only
+/// RunLoops makes one. So the other modules can only spend what the pass gives them.
+///
 /// The clock is read before the second message, and then at intervals that grow to 32 messages. So the clock is not
 /// read for a single message, and slow handlers are detected soon.
-package struct Budget {
+package struct Budget: ~Copyable {
     // These constants are computed properties. A stored constant is initialized at its first use, and a child process that is
     // forked at that moment would hang when it reads the constant; see `Moment.never`.
     static var messages: Int { 128 }
@@ -24,7 +28,7 @@ package struct Budget {
     /// True if a reading of the clock has shown that the time limit has passed.
     private var isOverdue = false
 
-    package init() {}
+    init() {}
 
     /// True if the budget is known to refuse the next message.
     ///
@@ -40,6 +44,29 @@ package struct Budget {
         untilLook &-= 1
         return true
     }
+
+    /// Makes the next step look at the clock, because the present one takes long, such as a step of a hand-shake.
+    package mutating func lookNext() {
+        servedAtLook &-= untilLook
+        untilLook = 0
+        interval = 1
+    }
+
+    /// Makes sure that the next call of ``spend(now:)`` succeeds, or finds out that the budget is spent.
+    ///
+    /// - Returns: False if the budget is spent.
+    @inline(__always)
+    mutating func allowsOneMore(now: () -> Moment = Moment.now) -> Bool { untilLook > 0 || look(now) }
+
+    /// The number of messages that have been counted.
+    @inline(__always)
+    var spent: Int { servedAtLook &- untilLook }
+
+    /// Counts the message that ``allowsOneMore(now:)`` has allowed, unless its input has counted a message since then.
+    ///
+    /// - Parameter before: The value of ``spent`` at the time of that call.
+    @inline(__always)
+    mutating func spendAtLeastOne(since before: Int) { if spent == before { untilLook &-= 1 } }
 
     /// Returns true if the budget allows more messages.
     ///

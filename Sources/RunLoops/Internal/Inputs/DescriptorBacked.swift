@@ -5,9 +5,7 @@
 /// loop.
 ///
 /// > Thread safety: the loop's own thread only.
-protocol DescriptorBacked: AnyObject, CustomStringConvertible {
-    var isValid: Bool { get }
-
+protocol DescriptorBacked: Removable, CustomStringConvertible {
     /// The descriptor source that represents this source in its loop; nil while this source is in no loop.
     var watch: DescriptorSource? { get set }
 
@@ -15,25 +13,35 @@ protocol DescriptorBacked: AnyObject, CustomStringConvertible {
     ///
     /// The descriptor source holds a reference to this source.
     func makeWatch() -> DescriptorSource
-
-    func invalidate()
 }
 
 extension DescriptorBacked {
     func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
-        guard isValid, !list.members.hasEnded else { return }
+        guard !end.hasEnded, !list.members.hasEnded else { return }
         if let other = watch?.membership.loop, other !== list.members {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
         }
+        guard end.join(list.members.handle) else { return }
         let joining = watch ?? makeWatch()
-        joining.onInvalidation = { [self] in invalidate() }
+        joining.onInvalidation = { [self] in endHere() }
         try joining.join(list, mode)
         watch = joining
     }
 
-    func leave(_ list: LoopDescriptors, _ mode: RunLoop.Mode) {
+    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
         guard let leaving = watch else { return }
-        list.remove(leaving, from: mode)
+        leaving.leave(loop, mode)
         if leaving.membership.loop == nil { watch = nil }
+    }
+
+    func modes(in loop: LoopMembers) -> [RunLoop.Mode] { watch?.modes(in: loop) ?? [] }
+
+    /// True if the source may be served now; the loop calls this for the watch, which is in the current mode.
+    var isAdmitted: Bool { end.isUntouched || isAdmittedAfterHandOvers }
+
+    private var isAdmittedAfterHandOvers: Bool {
+        guard let loop = watch?.membership.loop, loop.admits(touched: end) else { return false }
+        guard let mode = loop.currentMode else { return false }
+        return watch?.membership.contains(mode) ?? false
     }
 }

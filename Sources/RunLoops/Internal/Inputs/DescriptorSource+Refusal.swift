@@ -26,14 +26,15 @@ extension DescriptorSource {
     /// Reports a refusal of the kernel to the source's owner, and records that it was reported.
     ///
     /// If the owner has set no `onWatchRefused` handler, a diagnostic message is written instead.
-    func tellRefusal(_ error: SystemError, by handlers: HandlerCaller) {
+    func tellRefusal(_ error: SystemError, in loop: LoopMembers) {
+        if !loop.admits(self) { return }
         watch.refusal = .told
-        guard let onWatchRefused else {
+        guard let watchRefused else {
             DiagnosticQueue.report(
                 "RunLoop: \(error) for the \(self), which is in a mode that runs; it is tried again until it succeeds"
             )
             return
         }
-        handlers.call(origin, as: .descriptor) { onWatchRefused(self, error) }
+        loop.handlers.call(origin, as: .descriptor) { watchRefused(self, error) }
     }
 }

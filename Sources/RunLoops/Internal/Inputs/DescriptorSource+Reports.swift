@@ -17,10 +17,12 @@ extension DescriptorSource {
         {
             return reported
         }
+        // The kernel reports errors and hang-ups without being asked, so a paused source does not ask it.
+        if interest.isEmpty { return [] }
         let readiness = currentReadiness()
         // Either another handler has read all bytes, or the descriptor was closed and its number now belongs to another file. In
         // the second case the kernel still reports the file that the source watched, because a copy of the descriptor is open.
-        if readiness.isEmpty && !list.stillHolds(descriptor) { endForClosedDescriptor() }
+        if readiness.isEmpty { _ = holdsDescriptor(in: list) }
         return readiness
     }
 
@@ -34,7 +36,7 @@ extension DescriptorSource {
             return
         }
         watch.reportsUntilCheck = DescriptorSource.reportsBetweenChecks
-        if !list.stillHolds(descriptor) { endForClosedDescriptor() }
+        _ = holdsDescriptor(in: list)
     }
 
     /// The number of reports that ``checkSometimes(in:)`` skips between two checks of a descriptor.
@@ -48,8 +50,11 @@ extension DescriptorSource {
         // Safe: the kernel reads and fills a local value.
         while unsafe poll(&entry, 1, 0) == -1 && errno == EINTR {}
         let events = CInt(entry.revents)
-        if events & POLLNVAL != 0 { endForClosedDescriptor() }
         var readiness: Readiness = []
+        if events & POLLNVAL != 0 {
+            descriptorWasClosed()
+            return readiness
+        }
         if events & POLLIN != 0 { readiness.insert(.readable) }
         if events & POLLOUT != 0 { readiness.insert(.writable) }
         if events & (POLLHUP | runloops_poll_hang_up) != 0 { readiness.insert(.hangUp) }

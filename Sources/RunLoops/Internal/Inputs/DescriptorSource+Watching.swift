@@ -46,7 +46,7 @@ extension DescriptorSource {
         var isOn = false
         /// True if the source is in the loop's list of ready descriptors.
         var isReady = false
-        /// True while the source's handler is on the stack.
+        /// True while the handler of the source, or of the input that it represents, is on the stack.
         var isServing = false
         /// True if the kernel has reported the descriptor again while the handler was on the stack.
         var becameReadyMeanwhile = false
@@ -56,23 +56,25 @@ extension DescriptorSource {
         var asks: UInt64 = 0
         /// The number of further reports before the loop checks again that the descriptor still refers to the same file.
         var reportsUntilCheck = 0
-        /// True if the source is to be served again after its handler has returned.
-        var isToBeServed = false
         /// The kernel's refusal to watch the descriptor, if there was one.
         var refusal = Refusal.none
         /// The position of the source in the loop's list of descriptors.
         var position = 0
+        /// True while a removal takes effect that another thread has handed over; the descriptor may be closed already.
+        var isRemovedElsewhere = false
     }
 }
 
 extension DescriptorSource: LoopInput {
-    var keepsModeAlive: Bool { !standsForInput }
+    var keepsModeAlive: Bool { relay == nil }
+    var unservedParts: [String] { keepsModeAlive ? ["source made at \(origin)"] : [] }
 
     func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
         guard isValid, !list.members.hasEnded else { return }
         if let other = membership.loop, other !== list.members {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
         }
+        guard end.join(list.members.handle) else { return }
         if membership.loop == nil {
             try list.append(self) { () throws(SystemError) in try startWatching(list.poller) }
             watch.list = list
@@ -98,6 +100,8 @@ extension DescriptorSource: LoopInput {
     }
 
     /// Sets up an event, which is not watched yet, for the source's descriptor and interest.
+    ///
+    /// An event of an empty interest can be watched, too: libevent then gives no descriptor to the kernel.
     private func prepare(_ event: inout Event, _ poller: Poller) {
         var flags = trigger == .edge ? EV_ET : 0
         if interest.contains(.read) { flags |= EV_READ | EV_CLOSED }
@@ -125,8 +129,10 @@ extension DescriptorSource: LoopInput {
         watch.list = nil
         let wasOpen = list.remove(self)
         // A loop that has ended no longer polls the kernel, so a closed descriptor does no harm there.
-        if !wasOpen && !loop.hasEnded { endForClosedDescriptor() }
-        if loop.hasEnded { invalidate() }
+        if !wasOpen && !loop.hasEnded && !end.wasHandedOver && !watch.isRemovedElsewhere {
+            endForClosedDescriptor()
+        }
+        if loop.hasEnded { endHere() }
     }
 
     /// Starts or stops watching the descriptor, after this source has joined or left a mode.
@@ -149,7 +155,7 @@ extension DescriptorSource: LoopInput {
         if wanted == watch.isOn { return }
         if wanted {
             if watch.refusal != .none && !list.retriesNow() { return }
-            if !list.stillHolds(descriptor) { endForClosedDescriptor() }
+            if !holdsDescriptor(in: list) { return }
             do throws(SystemError) { try watch.event?.watch() } catch { return wasRefused(error, in: list) }
             watch.refusal = .none
         } else {
@@ -174,7 +180,7 @@ extension DescriptorSource: LoopInput {
         if watch.interest == interest { return }
         // Without this check, libevent would watch another file if the descriptor was closed and its number belongs to that file
         // now.
-        if watch.isOn && !list.stillHolds(descriptor) { endForClosedDescriptor() }
+        if watch.isOn && !holdsDescriptor(in: list) { return }
         var next = list.takeSpareEvent()
         prepare(&next, list.poller)
         var refusal: SystemError?
@@ -215,7 +221,7 @@ extension DescriptorSource: LoopInput {
     /// - Returns: True if the handler had an event to serve.
     func serve(in list: LoopDescriptors) -> Bool {
         if case .untold(let error) = watch.refusal {
-            tellRefusal(error, by: list.members.handlers)
+            tellRefusal(error, in: list.members)
             return false
         }
         if let relay {
@@ -224,12 +230,26 @@ extension DescriptorSource: LoopInput {
         }
         // The handler is copied only where it is called, because each copy changes a reference count.
         if handler == nil { return false }
-        if !standsForInput { checkSometimes(in: list) }
-        let readiness = standsForInput ? .readable : readiness(in: list)
-        if readiness.isEmpty { return false }
-        watch.isServing = true
+        checkSometimes(in: list)
+        let readiness = readiness(in: list)
+        if readiness.isEmpty || !list.members.admits(self) { return false }
         var handled = false
-        list.members.handlers.call(origin, as: .descriptor) { handled = handler?(self, readiness) ?? false }
+        whileServing {
+            list.members.handlers.call(origin, as: .descriptor) {
+                handled = handler?(self, readiness) ?? false
+            }
+        }
+        return handled
+    }
+
+    /// Calls a closure that calls the handler of this source, or of the input that this source represents.
+    ///
+    /// If the closure runs the loop, that run does not serve this source. Readiness that the kernel reports in that run is served
+    /// afterwards.
+    func whileServing(_ serve: () -> Void) {
+        let list = watch.list
+        watch.isServing = true
+        serve()
         watch.isServing = false
         if watch.becameReadyMeanwhile, isValid, watch.list === list {
             watch.becameReadyMeanwhile = false
@@ -239,31 +259,6 @@ extension DescriptorSource: LoopInput {
             }
         }
         watch.becameReadyMeanwhile = false
-        if watch.isToBeServed {
-            watch.isToBeServed = false
-            becomeReady()
-        }
-        return handled
-    }
-
-    /// Queues the source to be served, although the kernel has not reported its descriptor.
-    ///
-    /// If the source's handler is on the stack, the source is queued after the handler has returned.
-    func becomeReady() {
-        guard let list = watch.list, !watch.isReady else { return }
-        if watch.isServing {
-            watch.isToBeServed = true
-            return
-        }
-        watch.isReady = true
-        list.append(ready: self)
-    }
-
-    /// Ends the program because the source's descriptor was closed, or now refers to another file.
-    func endForClosedDescriptor() -> Never {
-        misuse(
-            "RunLoop: the descriptor of the \(self) was closed; invalidate the source first, and close the descriptor then"
-        )
     }
 
     /// Ends the program because another source of the loop watches the same descriptor with a different trigger.

@@ -57,13 +57,19 @@ struct IndexedHeap {
     ///
     /// The method fills a list instead of calling a closure for each slot. With a closure, the values that it captures would be
     /// copied, with all their references.
-    func collectDue(at now: Moment, into due: inout [Int]) { visit(0, now, &due) }
+    func collectDue(at now: Moment, into due: inout [Int]) {
+        if let first, first.date <= now { visit(0, now, &due) }
+    }
 
+    /// Appends the slot of a position that is due, and those of the positions below it that are due.
     private func visit(_ position: Int, _ now: Moment, _ due: inout [Int]) {
-        guard position < entries.count, entries[position].key.date <= now else { return }
         due.append(entries[position].slot)
         let child = position * IndexedHeap.arity + 1
-        for next in child..<child + IndexedHeap.arity { visit(next, now, &due) }
+        if child >= entries.count { return }
+        for next in child..<min(child + IndexedHeap.arity, entries.count)
+        where entries[next].key.date <= now {
+            visit(next, now, &due)
+        }
     }
 
     private mutating func moveUp(from start: Int) {

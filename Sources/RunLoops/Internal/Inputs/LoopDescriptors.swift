@@ -16,11 +16,17 @@ final class LoopDescriptors {
     ///
     /// The table is stored without exclusivity checks because the loop reads it for each report of the kernel; see
     /// ``ExclusivityUnchecked``.
-    private let files = ExclusivityUnchecked(WatchedDescriptors())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var files = WatchedDescriptors()
     /// The schedule of the retries after the kernel has refused to watch descriptors.
     ///
     /// The schedule is stored without exclusivity checks because the loop reads it before each sleep; see ``ExclusivityUnchecked``.
-    private let retry = ExclusivityUnchecked(WatchRetry())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var retry = WatchRetry()
 
     /// The mode whose descriptors the kernel watches.
     ///
@@ -36,7 +42,10 @@ final class LoopDescriptors {
     /// The inputs with pending changes, which must be passed to the kernel before the next poll.
     ///
     /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
-    private let changed = ExclusivityUnchecked([any KernelChanging]())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var changed = [any KernelChanging]()
 
     /// The libevent event for the next source that changes its interest; nil before the loop has its first source.
     private var spareEvent: Event?
@@ -44,7 +53,10 @@ final class LoopDescriptors {
     /// The sources that have become ready and have not been served.
     ///
     /// The list is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
-    private let ready = ExclusivityUnchecked(Deque<DescriptorSource>())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var ready = Deque<DescriptorSource>()
 
     init(_ members: LoopMembers, _ poller: Poller) {
         self.members = members
@@ -54,21 +66,21 @@ final class LoopDescriptors {
     // MARK: - The pass's side
 
     /// Updates ``isUpToDate`` after a change of the current mode or of ``watchedMode``.
-    func modeDidChange() { isUpToDate = watchedMode == members.currentMode && changed.value.isEmpty }
+    func modeDidChange() { isUpToDate = watchedMode == members.currentMode && changed.isEmpty }
 
     /// The moment at which the loop tries again to watch refused descriptors; `never` if no descriptor is refused.
-    var nextRetry: Moment { retry.value.moment }
+    var nextRetry: Moment { retry.moment }
 
     /// The number of sources that are ready, in any mode.
-    var readyCount: Int { ready.value.count }
+    var readyCount: Int { ready.count }
 
     /// True if a source in the current mode is ready.
-    var holdsReady: Bool { @inline(__always) get { !ready.value.isEmpty && holdsReadyInMode } }
+    var holdsReady: Bool { @inline(__always) get { !ready.isEmpty && holdsReadyInMode } }
 
     private var holdsReadyInMode: Bool {
         @inline(never) get {
             guard let mode = members.currentMode else { return false }
-            return ready.value.contains { $0.membership.contains(mode) }
+            return ready.contains { $0.membership.contains(mode) }
         }
     }
 
@@ -80,14 +92,14 @@ final class LoopDescriptors {
     func watch() { if !isUpToDate { watchCurrentMode() } }
 
     private func watchCurrentMode() {
-        while let input = changed.value.popLast() { input.makeChange(in: self) }
+        while let input = changed.popLast() { input.makeChange(in: self) }
         modeDidChange()
         if isUpToDate { return }
         watchedMode = members.currentMode
         guard let mode = members.currentMode else { return }
-        retry.value.beginLook()
+        retry.beginLook()
         for source in sources { source.setWanted(source.membership.contains(mode), in: self) }
-        if retry.value.endLook() { watchedMode = nil }
+        if retry.endLook() { watchedMode = nil }
     }
 
     /// Makes the next ``watch()`` check all sources, because the common modes have changed or the kernel has refused a descriptor.
@@ -97,23 +109,23 @@ final class LoopDescriptors {
     ///
     /// - Returns: True if a handler had an event to serve.
     @inline(__always)
-    func serve() -> Bool { !ready.value.isEmpty && serveReady() }
+    func serve() -> Bool { !ready.isEmpty && serveReady() }
 
     private func serveReady() -> Bool {
         // The mode is read only once, because a run inside a handler restores the mode before that run returns.
         guard let mode = members.currentMode else { return false }
-        var rest = ready.value.count
+        var rest = ready.count
         var handled = false
-        while rest > 0, !ready.value.isEmpty {
+        while rest > 0, !ready.isEmpty {
             rest -= 1
-            let source = ready.value.removeFirst()
+            let source = ready.removeFirst()
             if source.membership.contains(mode) {
                 source.watch.isReady = false
                 if source.serve(in: self) { handled = true }
             } else if source.membership.loop != nil {
                 // The source is ready in the mode of an outer run, or of a run inside a handler of this step. It moves to the
                 // end of the list, where that run finds it.
-                ready.value.append(source)
+                ready.append(source)
             } else {
                 // The source was removed in the meantime. It is marked as not ready, so that it can become ready again after it is
                 // added to a loop again.
@@ -124,12 +136,12 @@ final class LoopDescriptors {
     }
 
     /// Clears the list of ready sources, because the loop has ended.
-    func end() { ready.value.removeAll() }
+    func end() { ready.removeAll() }
 
     /// Closes the descriptors that the loop has opened for its sources.
     func close() {
         spareEvent = nil
-        files.value.end()
+        files.end()
     }
 
     // MARK: - The source's side
@@ -143,7 +155,29 @@ final class LoopDescriptors {
     func append(
         _ source: DescriptorSource, startWatching: () throws(SystemError) -> Void
     ) throws(SystemError) {
-        switch try files.value.join(source.descriptor, source.trigger) {
+        try admit(source)
+        do throws(SystemError) {
+            if spareEvent == nil { spareEvent = try Event(poller.base) }
+            try startWatching()
+        } catch {
+            _ = files.leave(source.descriptor)
+            throw error
+        }
+        source.watch.position = sources.count
+        sources.append(source)
+    }
+
+    /// Adds a source to the record of watched descriptors.
+    ///
+    /// If another source has the descriptor, other threads may have ended that source, and then have closed the descriptor. So
+    /// their hand-overs take effect first.
+    private func admit(_ source: DescriptorSource) throws(SystemError) {
+        var admission = try files.join(source.descriptor, source.trigger)
+        if admission != .admitted && !members.hasNoHandOvers {
+            members.takeHandOvers()
+            admission = try files.join(source.descriptor, source.trigger)
+        }
+        switch admission {
         case .admitted: break
         case .otherTrigger: source.endForOtherTrigger()
         case .otherFile:
@@ -153,22 +187,13 @@ final class LoopDescriptors {
             }
             other.endForClosedDescriptor()
         }
-        do throws(SystemError) {
-            if spareEvent == nil { spareEvent = try Event(poller.base) }
-            try startWatching()
-        } catch {
-            _ = files.value.leave(source.descriptor)
-            throw error
-        }
-        source.watch.position = sources.count
-        sources.append(source)
     }
 
     /// Removes a source from the list, after it has left its last mode and its event was freed.
     ///
     /// - Returns: False if the source's descriptor had already been closed.
     func remove(_ source: DescriptorSource) -> Bool {
-        let wasOpen = files.value.leave(source.descriptor)
+        let wasOpen = files.leave(source.descriptor)
         let last = sources.removeLast()
         if last !== source {
             sources[source.watch.position] = last
@@ -184,16 +209,16 @@ final class LoopDescriptors {
     }
 
     /// True if a descriptor still refers to the same file as when its source joined the loop.
-    func stillHolds(_ descriptor: CInt) -> Bool { files.value.holds(descriptor) }
+    func stillHolds(_ descriptor: CInt) -> Bool { files.holds(descriptor) }
 
     /// Adds an input to the list of inputs with pending changes, which must be passed to the kernel before the next poll.
     func noteChange(of input: any KernelChanging) {
-        changed.value.append(input)
+        changed.append(input)
         isUpToDate = false
     }
 
     /// Removes an input from the list of inputs with pending changes, because the input leaves the loop.
-    func forgetChange(of input: any KernelChanging) { changed.value.removeAll { $0 === input } }
+    func forgetChange(of input: any KernelChanging) { changed.removeAll { $0 === input } }
 
     /// Removes and returns the spare event.
     ///
@@ -210,23 +235,23 @@ final class LoopDescriptors {
     func keepSpareEvent(_ event: consuming Event) { spareEvent = consume event }
 
     /// True if several sources of the loop watch a descriptor.
-    func isShared(_ descriptor: CInt) -> Bool { files.value.isShared(descriptor) }
+    func isShared(_ descriptor: CInt) -> Bool { files.isShared(descriptor) }
 
     /// Appends a source to the list of ready sources.
-    func append(ready source: DescriptorSource) { ready.value.append(source) }
+    func append(ready source: DescriptorSource) { ready.append(source) }
 
     /// Returns true if it is time to try again to watch a refused descriptor.
     ///
     /// If it is not time yet, the method records that the descriptor stays unwatched for now.
     func retriesNow() -> Bool {
-        if retry.value.isDue { return true }
-        retry.value.leaveOut()
+        if retry.isDue { return true }
+        retry.leaveOut()
         return false
     }
 
     /// Records that the kernel has refused to watch a descriptor, so that each pass checks all sources again.
     func wasRefused() {
-        retry.value.wasRefused()
+        retry.wasRefused()
         lookAgain()
     }
 }

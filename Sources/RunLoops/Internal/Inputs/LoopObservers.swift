@@ -9,27 +9,30 @@ final class LoopObservers {
     /// The observers.
     ///
     /// They are stored without exclusivity checks because each pass reads them several times; see ``ExclusivityUnchecked``.
-    private let list = ExclusivityUnchecked(ObserverList())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var list = ObserverList()
 
     init(_ members: LoopMembers) { self.members = members }
 
     /// The activities that at least one observer wants, in any mode.
-    var activities: RunLoop.Activity { list.value.activities }
+    var activities: RunLoop.Activity { list.activities }
 
     /// Calls each observer that wants the given activity and is in the current mode.
     @inline(__always)
     func notify(_ activity: RunLoop.Activity) {
-        if !list.value.activities.isDisjoint(with: activity) { notifyWanted(activity) }
+        if !list.activities.isDisjoint(with: activity) { notifyWanted(activity) }
     }
 
     private func notifyWanted(_ activity: RunLoop.Activity) {
         guard let mode = members.currentMode else { return }
         // The loop iterates over a copy of the list. If a handler adds an observer, even an observer that was removed before, the
         // loop calls that observer only from the next activity on.
-        for entry in list.value.inOrder() {
+        for entry in list.inOrder() {
             guard let observer = entry.observer, observer.addition == entry.number else { continue }
             if observer.activities.contains(activity) && observer.membership.contains(mode) {
-                observer.notify(activity, by: members.handlers)
+                observer.notify(activity, in: members)
             }
         }
     }
@@ -37,8 +40,8 @@ final class LoopObservers {
     /// Adds an observer that is not in the list.
     ///
     /// - Returns: The number of the addition, for ``remove(_:_:)``.
-    func append(_ observer: RunLoop.Observer) -> UInt64 { list.value.add(observer) }
+    func append(_ observer: RunLoop.Observer) -> UInt64 { list.add(observer) }
 
     /// Removes an observer, by the number that ``append(_:)`` returned for it.
-    func remove(_ observer: RunLoop.Observer, _ number: UInt64) { list.value.remove(observer, number) }
+    func remove(_ observer: RunLoop.Observer, _ number: UInt64) { list.remove(observer, number) }
 }

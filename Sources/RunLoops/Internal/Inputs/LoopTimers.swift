@@ -5,7 +5,7 @@
 ///
 /// > Thread safety: the loop's own thread only.
 final class LoopTimers {
-    private struct Plan {
+    private struct Plan: ~Copyable {
         var queue = TimerQueue<Timer>()
         /// The planned fires that are due in the current pass.
         ///
@@ -18,20 +18,26 @@ final class LoopTimers {
     /// The planned fires.
     ///
     /// They are stored without exclusivity checks because each pass reads them; see ``ExclusivityUnchecked``.
-    private let plan = ExclusivityUnchecked(Plan())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var plan = Plan()
 
     /// The timers that became due while the loop ran in a mode that does not contain them, in no particular order.
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
     private(set) var overdue: [Timer] = []
 
     /// True if no fire is planned.
-    var isEmpty: Bool { @inline(__always) get { plan.value.queue.isEmpty } }
+    var isEmpty: Bool { @inline(__always) get { plan.queue.isEmpty } }
 
     /// The number of planned fires.
-    var count: Int { plan.value.queue.count }
+    var count: Int { plan.queue.count }
 
     /// The latest moment at which the loop can wake without exceeding the tolerance of any timer; `never` if no fire is planned.
     var nextWake: Moment {
-        @inline(__always) get { isEmpty ? .never : plan.value.queue.nextWake ?? .never }
+        @inline(__always) get { isEmpty ? .never : plan.queue.nextWake ?? .never }
     }
 
     // MARK: - The pass's side
@@ -42,8 +48,8 @@ final class LoopTimers {
     /// handlers. A handler can plan a fire for a date between that reading and now. By the old reading, that fire would not be due.
     @inline(__always)
     func takeNews() -> Bool {
-        if !plan.value.hasNews { return false }
-        plan.value.hasNews = false
+        if !plan.hasNews { return false }
+        plan.hasNews = false
         return true
     }
 
@@ -58,11 +64,11 @@ final class LoopTimers {
     private func fireDue(at now: Moment, in members: LoopMembers) {
         // The list is taken out of `plan`, because a run inside a handler makes its own list.
         var due: [TimerQueue<Timer>.Fire] = []
-        swap(&due, &plan.value.due)
-        plan.value.queue.collectDue(at: now, into: &due)
+        swap(&due, &plan.due)
+        plan.queue.collectDue(at: now, into: &due)
         for fire in due {
             // If the handler of an earlier fire in this list has cancelled or postponed this fire, this fire is stale.
-            guard let mode = members.currentMode, let timer = plan.value.queue.remove(fire) else { continue }
+            guard let mode = members.currentMode, let timer = plan.queue.remove(fire) else { continue }
             if timer.membership.contains(mode) {
                 timer.fireAsPlanned(in: members)
             } else {
@@ -71,7 +77,7 @@ final class LoopTimers {
             }
         }
         due.removeAll(keepingCapacity: due.count <= 1024)
-        swap(&due, &plan.value.due)
+        swap(&due, &plan.due)
     }
 
     /// Plans the overdue timers again, because the current mode or the set of common modes has changed.
@@ -83,7 +89,7 @@ final class LoopTimers {
     // MARK: - The timer's side
 
     /// Returns the next sequence number, which makes a new timer fire after all earlier timers with the same date.
-    func makeSequence() -> UInt64 { plan.value.queue.makeSequence() }
+    func makeSequence() -> UInt64 { plan.queue.makeSequence() }
 
     /// Plans a fire of a timer.
     ///
@@ -91,12 +97,12 @@ final class LoopTimers {
     func add(
         _ timer: Timer, date: Moment, tolerance: Int64, sequence: UInt64
     ) -> TimerQueue<Timer>.Fire {
-        plan.value.hasNews = true
-        return plan.value.queue.add(timer, date: date, tolerance: tolerance, sequence: sequence)
+        plan.hasNews = true
+        return plan.queue.add(timer, date: date, tolerance: tolerance, sequence: sequence)
     }
 
     /// Removes a planned fire, unless it was already removed.
-    func cancel(_ fire: TimerQueue<Timer>.Fire) { plan.value.queue.remove(fire) }
+    func cancel(_ fire: TimerQueue<Timer>.Fire) { plan.queue.remove(fire) }
 
     /// Removes the overdue timer at a position, and moves the last overdue timer there.
     func removeOverdue(at position: Int) {

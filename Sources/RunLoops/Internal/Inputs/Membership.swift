@@ -11,8 +11,15 @@ struct Membership {
     /// The position of the input in the loop's list of inputs.
     var position = 0
 
-    /// The modes that the input is in, in no particular order.
+    /// The modes that the input is in, in no particular order, in a new array.
     var modes: [RunLoop.Mode] { list.modes }
+
+    /// The number of modes that the input is in.
+    var modeCount: Int { @inline(__always) get { list.count } }
+
+    /// The mode at a place below ``modeCount``, in no particular order.
+    @inline(__always)
+    func mode(at place: Int) -> RunLoop.Mode { list[place] }
 
     @inline(__always)
     func contains(_ mode: RunLoop.Mode) -> Bool { list.contains(mode) }
@@ -51,10 +58,16 @@ protocol LoopInput: AnyObject {
     /// True if a mode stays alive while this input is in it; false for observers, which cannot become ready.
     var keepsModeAlive: Bool { get }
 
+    /// What a loop that has never run has not served, in words, with the place where it was made; empty for an input that represents
+    /// another one.
+    var unservedParts: [String] { get }
+
     /// Called when the input has left its last mode, or its loop's thread is ending.
     func didLeave(_ loop: LoopMembers)
 }
 
 extension LoopInput {
     func isIn(_ mode: RunLoop.Mode) -> Bool { membership.contains(mode) }
+
+    var unservedParts: [String] { [] }
 }

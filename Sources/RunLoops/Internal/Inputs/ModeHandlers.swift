@@ -48,6 +48,12 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
         return removed
     }
 
+    /// Removes and returns the handlers of all modes.
+    package mutating func removeAll() -> [Handler] {
+        defer { (modes, single, common) = (ModeList(), [], nil) }
+        return single + (common.map { [$0] } ?? [])
+    }
+
     private mutating func remove(for mode: RunLoop.Mode) -> Handler? {
         guard let place = modes.place(of: mode) else { return nil }
         modes.remove(at: place)
@@ -56,7 +62,8 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
 
     /// Returns the handler to call in a mode: the mode's own handler if it has one, otherwise the common handler.
     @inline(__always)
-    package func handler(for mode: RunLoop.Mode) -> Handler? {
-        modes.place(of: mode).map { single[$0] } ?? common
+    package func handler(for mode: RunLoop.Mode?) -> Handler? {
+        guard let mode, let place = modes.place(of: mode) else { return common }
+        return single[place]
     }
 }

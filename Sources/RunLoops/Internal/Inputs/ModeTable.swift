@@ -64,7 +64,7 @@ struct ModeTable: ~Copyable {
 
     @inline(__always)
     private func place(of mode: RunLoop.Mode) -> Int? {
-        list.modes[running] == mode ? running : list.place(of: mode)
+        list[running] == mode ? running : list.place(of: mode)
     }
 
     private mutating func knownPlace(of mode: RunLoop.Mode) -> Int {

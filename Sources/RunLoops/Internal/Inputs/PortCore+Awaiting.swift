@@ -125,8 +125,8 @@ extension PortCore {
     /// Registers a callback for the moment at which there is room for a message or the port has ended.
     ///
     /// The loop of the callback then calls it.
-    func onRoom(_ callback: LoopCallback) {
-        Fork.check("Port.onRoom")
+    func addRoomHandler(_ callback: LoopCallback) {
+        Fork.check("Port.addRoomHandler")
         // A port without a limit and a signal port always have room.
         if queue.limit == 0 || isSignalPort { return callback.schedule() }
         let sender = WaitingSenders.Sender(nil) { _ in callback.schedule() }

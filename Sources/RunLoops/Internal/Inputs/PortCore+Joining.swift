@@ -38,4 +38,13 @@ extension PortCore {
         loop.remove(input, from: mode)
         withExtendedLifetime(removed) {}
     }
+
+    /// Removes the port from all modes of a loop.
+    func leaveAll(_ loop: LoopMembers) {
+        leave(loop, .common)
+        guard receiver.claim.isHeld(by: loop.handle), let input = unsafe receiver.state.value.input else {
+            return
+        }
+        for mode in input.membership.modes { leave(loop, mode) }
+    }
 }

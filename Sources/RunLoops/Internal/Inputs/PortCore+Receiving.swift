@@ -22,21 +22,31 @@ extension PortCore {
     /// The node must be ``next``. If the removed item is a message, the port has room for one more message.
     @inline(__always)
     func take(from node: Node) -> Node.Taken {
-        let taken = node.takeSlot()
-        if taken.isLast { unsafe receiver.state.value.backlog.removeFirst() }
+        let taken = takeSlot(of: node)
         if taken.takesRoom {
             if queue.limit > 0 { queue.didHandOut() } else { queue.countHandedOut() }
         }
         return taken
     }
 
+    @inline(__always)
+    private func takeSlot(of node: Node) -> Node.Taken {
+        let taken = node.takeSlot()
+        if taken.isLast { unsafe receiver.state.value.backlog.removeFirst() }
+        return taken
+    }
+
     /// Removes the oldest message or notice, and returns it in a node of its own; nil if there is none.
     ///
     /// A node in the backlog can carry several messages. Use this method if another thread can take the next message before the
-    /// returned message has been used.
-    func takeIntoOwnNode() -> Node? {
+    /// returned message has been used. The caller holds a lock against that thread, and finishes `pump` after it has released the
+    /// lock.
+    func takeIntoOwnNode(_ pump: inout PortQueue.Pump) -> Node? {
         guard let next else { return nil }
-        let taken = take(from: next)
+        let taken = takeSlot(of: next)
+        if taken.takesRoom {
+            if queue.limit > 0 { queue.didHandOut(&pump) } else { queue.countHandedOut() }
+        }
         if taken.isLast && taken.slot.index == 0 { return next }
         let node = Node.make()
         messageType.move(taken.slot, node)

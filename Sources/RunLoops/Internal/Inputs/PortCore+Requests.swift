@@ -1,74 +1,102 @@
 // Requests, which are messages with answers, for ports and rights.
+//
+// What depends on the type of the answer is inlinable, so that it needs no metadata.
 
 extension PortCore {
     /// Sends a message with a right to reply, and blocks until the answer arrives or the request fails.
-    func request<Message: Sendable, Answer: Sendable>(
+    @inlinable
+    func request<Message: Sendable, Reply: Sendable>(
         before deadline: ContinuousClock.Instant?, _ origin: SourceLocation,
-        _ message: (ReplyRight<Answer>) -> Message
-    ) throws(RequestError) -> Answer {
-        let end = try beginRequest(before: deadline)
-        if isReceivedHere { throw .wouldDeadlock(.port(self.origin)) }
-        let reply = OneShot<Result<Answer, RequestError>>()
+        _ message: (ReplyRight<Reply>) -> Message
+    ) throws(RequestError) -> Reply {
+        let end = try beginBlockingRequest(before: deadline)
+        let reply = OneShot<Result<Reply, RequestError>>()
         // The message is made before the wait begins, because the user's closure that makes it can itself wait.
-        let node = makeRequest(message, ReplyRight(reply, self, origin))
-        let wait = ThreadWait(
-            RunLoop.existing, ThreadWait.heldTargetsHere(), in: "Port.request", origin,
-            refuse: { reply.decide(.failure(.circle($0))) },
-            for: { reply.isDecided ? [] : [self.waitTarget] })
-        if let circle = wait.begin() {
-            destroyUnsent(node)
-            throw .circle(circle)
-        }
-        let sender = submit(node) { reply.decide(.failure(.invalid)) }
-        if !reply.wait(until: end) { reply.decide(.failure(.timedOut)) }
-        wait.end()
-        if let sender { withdraw(sender) }
+        let node = Node.make()
+        node.store(message(ReplyRight(reply, self, origin)))
+        try send(node, blockingFor: reply, before: end, origin) { reply.decide(.failure($0)) }
         return try outcome(reply.take())
     }
 
     /// Sends a message with a right to reply, and suspends the task until the answer arrives or the request fails.
     ///
-    /// The caller's isolation is a parameter, as in ``OneShot/value(before:timedOut:cancelled:isolation:_:)``.
-    func request<Message: Sendable, Answer: Sendable>(
+    /// The caller's isolation is a parameter, as in `Decision.suspend`.
+    @inlinable
+    func request<Message: Sendable, Reply: Sendable>(
         before deadline: ContinuousClock.Instant?, _ origin: SourceLocation,
-        isolation: isolated (any Actor)?, _ message: (ReplyRight<Answer>) -> Message
-    ) async throws(RequestError) -> Answer {
+        isolation: isolated (any Actor)?, _ message: (ReplyRight<Reply>) -> Message
+    ) async throws(RequestError) -> Reply {
         let end = try beginRequest(before: deadline)
-        let reply = OneShot<Result<Answer, RequestError>>()
+        let reply = OneShot<Result<Reply, RequestError>>()
         var sender: WaitingSenders.Sender?
         let result = await reply.value(
-            before: end, timedOut: .failure(.timedOut), cancelled: .failure(.cancelled), isolation: isolation
+            before: end, timedOut: .failure(RequestError(.timedOut)),
+            cancelled: .failure(RequestError(.cancelled)), isolation: isolation
         ) {
-            let node = makeRequest(message, ReplyRight(reply, self, origin))
-            sender = submit(node) { reply.decide(.failure(.invalid)) }
+            let node = Node.make()
+            node.store(message(ReplyRight(reply, self, origin)))
+            sender = submit(node) { reply.decide(.failure(RequestError(.invalid))) }
         }
         if let sender { withdraw(sender) }
         return try outcome(result)
     }
 
-    private func beginRequest(before deadline: ContinuousClock.Instant?) throws(RequestError) -> Moment {
+    /// Returns the answer, or throws an error that names the port.
+    @inlinable
+    func outcome<Reply: Sendable>(_ result: Result<Reply, RequestError>) throws(RequestError) -> Reply {
+        switch result {
+        case .success(let answer): return answer
+        case .failure(let error): throw about(error)
+        }
+    }
+
+    @usableFromInline
+    func about(_ error: RequestError) -> RequestError { error.about("port made at \(origin)") }
+
+    @usableFromInline
+    func beginRequest(before deadline: ContinuousClock.Instant?) throws(RequestError) -> Moment {
         Fork.check("Port.request")
-        if isClosed { throw .invalid(.port(origin)) }
+        if isClosed { throw about(RequestError(.invalid)) }
         guard let deadline else { return .never }
         let end = Moment(deadline)
-        if end <= Moment.now() { throw .timedOut(.port(origin)) }
+        if end <= Moment.now() { throw about(RequestError(.timedOut)) }
         return end
     }
 
-    /// Returns the answer, or throws an error that names the port.
-    private func outcome<Answer: Sendable>(_ result: Result<Answer, RequestError>) throws(RequestError)
-        -> Answer
-    {
-        do { return try result.get() } catch { throw error.about(.port(origin)) }
+    @usableFromInline
+    func beginBlockingRequest(before deadline: ContinuousClock.Instant?) throws(RequestError) -> Moment {
+        let end = try beginRequest(before: deadline)
+        if isReceivedHere { throw about(RequestError(.wouldDeadlock)) }
+        return end
     }
 
-    /// Makes a node with the requester's message, which contains the right to reply.
-    private func makeRequest<Message: Sendable, Answer: Sendable>(
-        _ message: (ReplyRight<Answer>) -> Message, _ reply: ReplyRight<Answer>
-    ) -> Node {
-        let node = Node.make()
-        node.store(message(reply))
-        return node
+    /// Sends the message of a request, and blocks the thread until the request is decided.
+    ///
+    /// - Parameters:
+    ///   - node: The node with the message.
+    ///   - reply: The decision to wait for.
+    ///   - end: The time at which the request fails.
+    ///   - origin: The call of `request`.
+    ///   - fail: Decides that the request has failed; returns false if it was decided before.
+    /// - Throws: `RequestError` if the wait would close a circle of threads that wait for each other.
+    @usableFromInline
+    func send(
+        _ node: Node, blockingFor reply: Decision, before end: Moment, _ origin: SourceLocation,
+        _ fail: @escaping @Sendable (RequestError) -> Bool
+    ) throws(RequestError) {
+        let wait = ThreadWait(
+            RunLoop.existing, ThreadWait.heldTargetsHere(), in: "Port.request", origin,
+            refuse: { fail(RequestError($0)) },
+            for: { reply.isDecided ? [] : [self.waitTarget] })
+        if let circle = wait.begin() {
+            destroyUnsent(node)
+            throw RequestError(circle)
+        }
+        let sender = submit(node) { _ = fail(RequestError(.invalid)) }
+        // If the answer comes just now, it is perhaps not stored yet.
+        if !reply.wait(until: end) && !fail(RequestError(.timedOut)) { reply.wait() }
+        wait.end()
+        if let sender { withdraw(sender) }
     }
 
     /// Queues the message of a request, or puts its sender in the wait queue if the port is full.
@@ -79,7 +107,8 @@ extension PortCore {
     ///   - node: The node with the message. If the port refuses the message, the node is destroyed.
     ///   - end: Called if the port has ended, or ends while the sender is in the wait queue.
     /// - Returns: The sender in the wait queue, for ``withdraw(_:)``; nil if the message was queued or refused.
-    private func submit(_ node: Node, ifEnded end: @escaping @Sendable () -> Void) -> WaitingSenders.Sender? {
+    @usableFromInline
+    func submit(_ node: Node, ifEnded end: @escaping @Sendable () -> Void) -> WaitingSenders.Sender? {
         if isSignalPort {
             // A signal carries no message, so the right to reply is not sent. Either the requester's code has used the right
             // already, or the destruction of the right decides the outcome.
@@ -114,7 +143,8 @@ extension PortCore {
     /// Removes the sender of a request from the wait queue, because the request has succeeded or failed.
     ///
     /// If the sender's message was not queued, the message is destroyed.
-    private func withdraw(_ sender: WaitingSenders.Sender) {
+    @usableFromInline
+    func withdraw(_ sender: WaitingSenders.Sender) {
         switch queue.leaveLine({ $0.leave(sender) }) {
         case .sent: break
         case .closed, .refused, nil:

@@ -125,7 +125,7 @@ extension PortCore {
     ///
     /// When the port ends, the callback is scheduled on its own loop. If the port has already ended, the callback is scheduled
     /// immediately.
-    func onInvalidation(_ callback: LoopCallback) {
+    func addInvalidationHandler(_ callback: LoopCallback) {
         let isNow = rightsRecord.withLock { record in
             if !record.rights.hasEnded { record.endCallbacks.add(callback) }
             return record.rights.hasEnded

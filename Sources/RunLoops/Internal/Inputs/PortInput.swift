@@ -16,6 +16,7 @@ final class PortInput: SignalledInput {
 
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
+    var unservedParts: [String] { ["port made at \(core.origin)"] }
 
     /// Stores a handler for a mode, unless a handler is already stored for this mode.
     ///
@@ -50,25 +51,50 @@ final class PortInput: SignalledInput {
         }
     }
 
-    func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served {
-        guard let signal else { return Served() }
+    func serve(in loop: ReadyInputs, _ signal: ReadyNode, _ budget: inout Budget) -> Served {
+        if loop.members.wasHandedOver && !isInModeAfterHandOvers(in: loop) { return Served() }
+        if state.value.signal == nil { return Served() }
         if core.isClosed {
             loop.members.remove(self)
             return Served()
         }
         if signal.isOut { return Served() }
-        guard let mode = loop.members.currentMode, let handler = handlers.handler(for: mode) else {
+        guard let handler = handlers.handler(for: loop.members.currentMode) else {
             preconditionFailure("a port has a handler for each mode it is in")
         }
         loop.beginServing(signal)
         defer { loop.endServing() }
-        if core.isSignalPort { return serveRing(signal, handler.deliver, loop, mode) }
+        if core.isSignalPort {
+            guard let mode = loop.members.currentMode else {
+                preconditionFailure("an input is served in a mode")
+            }
+            return serveRing(signal, handler.deliver, loop, mode)
+        }
         // A run inside a handler can serve this port, too. So the flag is restored afterwards; otherwise the outer run would not
         // find that the port has left a mode.
         let hadLeftAMode = hasLeftAMode
         hasLeftAMode = false
         defer { if hadLeftAMode { hasLeftAMode = true } }
         return serveMessages(signal, handler.deliver, loop, &budget)
+    }
+
+    /// Lets the removals that other threads have handed over take effect.
+    ///
+    /// - Returns: False if the port has left the current mode. If it is in another mode, it waits for that mode.
+    @inline(never)
+    private func isInModeAfterHandOvers(in loop: ReadyInputs) -> Bool {
+        loop.members.takeHandOvers()
+        guard let signal else { return false }
+        if let mode = loop.members.currentMode, isIn(mode) { return true }
+        loop.becameReady(signal)
+        return false
+    }
+
+    /// True if the port is still in the mode that it is served in, after the removals that other threads have handed over.
+    @inline(__always)
+    private func staysInMode(_ loop: ReadyInputs) -> Bool {
+        if loop.members.wasHandedOver { loop.members.takeHandOvers() }
+        return !hasLeftAMode
     }
 
     private func serveRing(
@@ -135,7 +161,7 @@ final class PortInput: SignalledInput {
         var releaser = NodeReleaser()
         // A handler can run the loop, which continues to serve this port. If the handler removes the port from a mode, the
         // remaining messages wait for the next pass, because this mode can then have another handler.
-        while !hasLeftAMode, let node = core.next, budget.spend() {
+        while staysInMode(loop), let node = core.next, budget.spend() {
             let taken = core.take(from: node)
             if !taken.takesRoom {
                 if serveStandalone(taken.slot, deliver, loop) { calledHandler = true }

@@ -138,7 +138,21 @@ struct PortQueue: ~Copyable, Sendable {
 
     /// Counts a message that the receiver has handed out, then queues messages of waiting senders while there is room.
     @inline(__always)
-    func didHandOut() {
+    func didHandOut() { if countHandedOutForSenders() { serveLine() } }
+
+    /// Counts a message that the receiver has handed out, then queues messages of waiting senders while there is room.
+    ///
+    /// - Parameter pump: Receives the signals and the senders. The caller holds a lock, and calls ``Pump/finish()`` when it has
+    ///   released the lock: a task of a sender can run at once, in that call, and use the object that the lock guards.
+    func didHandOut(_ pump: inout Pump) {
+        if countHandedOutForSenders() { waitingSenders.withLock { serve(&$0, &pump) } }
+    }
+
+    /// Counts a message that the receiver has handed out.
+    ///
+    /// - Returns: True if senders wait for room.
+    @inline(__always)
+    private func countHandedOutForSenders() -> Bool {
         racePoint(.handsOut)
         handedOut.store(handedOut.load(ordering: .relaxed) &+ 1, ordering: .releasing)
         // The store must come before the load. A sender stores `waitingCount` and then loads `handedOut`, and the heavy fence
@@ -146,7 +160,7 @@ struct PortQueue: ~Copyable, Sendable {
         // while there is room.
         runloops_light_fence()
         racePoint(.waitingLooks)
-        if waitingCount.load(ordering: .relaxed) > 0 { serveLine() }
+        return waitingCount.load(ordering: .relaxed) > 0
     }
 
     /// Counts a message that the receiver of a port without a limit hands out.

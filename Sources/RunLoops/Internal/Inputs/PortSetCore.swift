@@ -15,9 +15,23 @@ final class PortSetCore: Sendable {
     /// The lock that a thread holds while it takes out a message, or adds or removes a member.
     ///
     /// A thread that holds the lock acts as the receiver of the members' ports. This is not a leaf lock: when the thread takes a
-    /// message out of a full port, it queues the messages of the port's waiting senders, and wakes the senders. A sender never
-    /// takes this lock, only the lock of `line`. No user code runs under this lock.
-    private let receiving = Guarded(())
+    /// message out of a full port, it queues the messages of the port's waiting senders, under the lock of the port's wait queue. It
+    /// wakes the senders after it has released both locks, because a task that is resumed can run at once, on an executor that runs
+    /// jobs inline, and use the set. A sender never takes this lock, only the lock of `line`. No user code runs under this lock.
+    private let receiving = Guarded(Turn())
+
+    /// The state that the lock of `receiving` guards.
+    private struct Turn: Sendable {
+        /// The member from which the last message was taken, if it had more messages; nil if it had none, or if a thread slept.
+        ///
+        /// The member is not in the queue of ready members. So while no other member is ready, each message takes one lock only.
+        var current: Member?
+    }
+
+    /// The number of ready members; written under the lock of `line`.
+    private let readyCount = Atomic<Int>(0)
+    /// The number of waiting threads; written under the lock of `line`.
+    private let sleeperCount = Atomic<Int>(0)
 
     /// The identifier of the thread that last received from the set; 0 if no thread has received from it.
     private let server = Atomic<UInt>(0)
@@ -43,6 +57,17 @@ final class PortSetCore: Sendable {
 
     /// The number of threads that sleep, or are about to sleep, until a member has a message.
     var waitingCount: Int { line.withLock { $0.waiting.count } }
+
+    /// Changes the queues under their lock.
+    private func changeLine<Result>(_ change: (inout Line) -> Result) -> Result {
+        line.withLock { line in
+            defer {
+                readyCount.store(line.ready.count, ordering: .relaxed)
+                sleeperCount.store(line.waiting.count, ordering: .relaxed)
+            }
+            return change(&line)
+        }
+    }
 
     private var id: UInt { UInt(bitPattern: ObjectIdentifier(self)) }
 
@@ -73,9 +98,9 @@ final class PortSetCore: Sendable {
 
     func remove(_ core: PortCore) {
         Fork.check("PortSet.remove")
-        let (member, released): (Member?, Deque<ThreadGate>) = receiving.withLock { _ in
+        let (member, released): (Member?, Deque<ThreadGate>) = receiving.withLock { turn in
             guard let member = line.withLock({ $0.members[ObjectIdentifier(core)] }) else { return (nil, []) }
-            return (member, detach(member))
+            return (member, detach(member, &turn))
         }
         guard let member else { return }
         didDetach(member, released)
@@ -93,8 +118,9 @@ final class PortSetCore: Sendable {
     /// The caller holds the `receiving` lock.
     ///
     /// - Returns: If no member is left, the gates of all waiting threads, which the caller must open; otherwise an empty list.
-    private func detach(_ member: Member) -> Deque<ThreadGate> {
-        let released: Deque<ThreadGate> = line.withLock { line in
+    private func detach(_ member: Member, _ turn: inout Turn) -> Deque<ThreadGate> {
+        if turn.current === member { turn.current = nil }
+        let released: Deque<ThreadGate> = changeLine { line in
             line.members.removeValue(forKey: ObjectIdentifier(member.core))
             member.isDetached = true
             if member.isReady { line.ready.removeAll { $0 === member } }
@@ -117,7 +143,7 @@ final class PortSetCore: Sendable {
 
     /// Queues a member that has messages or has ended, and wakes a waiting thread, if there is one.
     func becameReady(_ member: Member) {
-        let gate = line.withLock { line in
+        let gate = changeLine { line in
             line.append(member)
             return line.ready.isEmpty ? nil : line.waiting.popFirst()
         }
@@ -128,16 +154,38 @@ final class PortSetCore: Sendable {
     private enum Finding {
         case message(Member, Member.Taken)
         case ended(Member, Deque<ThreadGate>)
-        case nothing
+        /// The thread has opened a gate, and looks again.
+        case again
+        /// The thread is among the waiting threads now.
+        case sleeps(ThreadGate)
+        case timedOut, noMembers
     }
 
     /// The result of waiting for a message.
-    enum Reception {
-        case message(Member, Member.Taken)
-        /// A member has ended, and has left the set.
+    @usableFromInline
+    struct Reception: Sendable {
+        @usableFromInline let member: PortSetMember
+        /// The node of the message or the signal; nil if the member has ended, and has left the set.
         ///
         /// The end of a member is reported only if its ``PortSetMember/reportsEnd`` is true.
-        case end(Member)
+        @usableFromInline let node: Node?
+        private let taken: Member.Taken?
+
+        init(_ member: Member, _ taken: Member.Taken?) {
+            self.member = member
+            self.taken = taken
+            node = taken?.node
+        }
+
+        /// Releases the node, after the element was made from its message.
+        @usableFromInline
+        func release() {
+            switch taken {
+            case .message(let node): PortCore.discard(node)
+            case .beyondLimit(let node): node.freeStandalone()
+            case .signal, nil: break
+            }
+        }
     }
 
     /// Waits for the first message of any member.
@@ -146,59 +194,99 @@ final class PortSetCore: Sendable {
         serveHere()
         var mayWait = deadline == .never || deadline > Moment.now()
         while true {
-            switch look() {
-            case .message(let member, let message): return .message(member, message)
+            switch look(mayWait: mayWait) {
+            case .message(let member, let message): return Reception(member, message)
             case .ended(let member, let released):
                 didDetach(member, released)
-                if member.reportsEnd { return .end(member) }
-                continue
-            case .nothing: break
+                if member.reportsEnd { return Reception(member, nil) }
+            case .again: break
+            case .noMembers: throw PortSetError(.noMembers)
+            case .timedOut: throw PortSetError(.timedOut)
+            case .sleeps(let gate):
+                if gate.wait(until: deadline) { continue }
+                // Another thread that made a member ready can have chosen to wake this thread just as this thread timed out. In
+                // that case no third thread was woken for the member, so this thread checks once more.
+                changeLine { $0.waiting.removeAll { $0 === gate } }
+                mayWait = false
             }
-            let gate = ThreadGate()
-            let isEmpty: Bool? = line.withLock { line in
-                if !line.ready.isEmpty { return nil }
-                if line.members.isEmpty { return true }
-                if mayWait { line.waiting.append(gate) }
-                return false
-            }
-            guard let isEmpty else { continue }
-            if isEmpty { throw .noMembers }
-            if !mayWait { throw .timedOut }
-            if gate.wait(until: deadline) { continue }
-            // Another thread that made a member ready can have chosen to wake this thread just as this thread timed out. In that
-            // case no third thread was woken for the member, so this thread checks once more.
-            line.withLock { $0.waiting.removeAll { $0 === gate } }
-            mayWait = false
         }
     }
 
-    /// Removes and returns the next message, or the next member that has ended.
-    private func look() -> Finding {
+    /// Removes and returns the next message, or the next member that has ended; if there is none, adds the thread to those that
+    /// wait.
+    private func look(mayWait: Bool) -> Finding {
         var next: ThreadGate?
         var again: Member?
-        let finding: Finding = receiving.withLock { _ in
+        var pump = PortQueue.Pump()
+        let finding: Finding = receiving.withLock { turn in
             while true {
-                let member: Member? = line.withLock { line in
-                    guard let member = line.ready.popFirst() else { return nil }
-                    // The flag is cleared before the member is armed, because a sender can queue an armed member at once.
-                    member.isReady = false
-                    // Another thread can take the message of the next ready member.
-                    if !line.ready.isEmpty && next == nil { next = line.waiting.popFirst() }
-                    return member
+                let member: Member
+                // If another thread makes a member ready just now, that member has its turn after this message.
+                if let current = turn.current, readyCount.load(ordering: .relaxed) == 0 {
+                    member = current
+                } else {
+                    var end = Finding.again
+                    let first = takeFirst(after: turn.current.take(), &next, mayWait: mayWait, &end)
+                    guard let first else { return end }
+                    member = first
                 }
-                guard let member else { return .nothing }
-                if member.core.isClosed { return .ended(member, detach(member)) }
-                let (taken, hasMore) = member.take()
+                if member.core.isClosed { return .ended(member, detach(member, &turn)) }
+                let (taken, hasMore) = member.take(&pump)
+                turn.current = nil
                 if let taken {
-                    if hasMore { again = member }
+                    // A thread that sleeps can take the member's next message. No thread begins to sleep meanwhile, because it
+                    // would do so under this lock. So the count is not too low.
+                    if hasMore && sleeperCount.load(ordering: .relaxed) > 0 {
+                        again = member
+                    } else if hasMore {
+                        turn.current = member
+                    }
                     return .message(member, taken)
                 }
-                if hasMore { line.withLock { $0.append(member) } }
+                if hasMore { changeLine { $0.append(member) } }
             }
         }
         if let again { becameReady(again) }
         next?.open()
+        pump.finish()
         return finding
+    }
+
+    /// Removes the first ready member from the queue.
+    ///
+    /// The caller holds the `receiving` lock.
+    ///
+    /// - Parameters:
+    ///   - current: The member that has had its turn, and comes last.
+    ///   - next: The gate of a thread that the caller wakes for another ready member.
+    ///   - mayWait: True to add the thread to those that wait if no member is ready.
+    ///   - end: The result of the look if no member is ready.
+    /// - Returns: The member; nil if none is ready.
+    private func takeFirst(
+        after current: Member?, _ next: inout ThreadGate?, mayWait: Bool, _ end: inout Finding
+    ) -> Member? {
+        changeLine { line in
+            if let current { line.append(current) }
+            if let member = line.ready.popFirst() {
+                // The flag is cleared before the member is armed, because a sender can queue an armed member at once.
+                member.isReady = false
+                // Another thread can take the message of the next ready member.
+                if !line.ready.isEmpty && next == nil { next = line.waiting.popFirst() }
+                return member
+            }
+            // The gate of another thread is opened before this thread sleeps.
+            if next != nil { return nil }
+            if line.members.isEmpty {
+                end = .noMembers
+            } else if mayWait {
+                let gate = ThreadGate()
+                line.waiting.append(gate)
+                end = .sleeps(gate)
+            } else {
+                end = .timedOut
+            }
+            return nil
+        }
     }
 
     /// Records that the calling thread receives from the set, for the detection of deadlocks.

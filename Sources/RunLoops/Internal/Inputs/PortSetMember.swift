@@ -36,13 +36,20 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     func becameReady() { set.becameReady(self) }
 
     /// A message or signal that was taken out of a port.
-    enum Taken {
+    @usableFromInline
+    enum Taken: Sendable {
         /// A signal.
         ///
         /// Its node carries no message, and does not belong to the receiver.
         case signal(Node)
         case message(Node)
         case beyondLimit(Node)
+
+        var node: Node {
+            switch self {
+            case .signal(let node), .message(let node), .beyondLimit(let node): node
+            }
+        }
     }
 }
 
@@ -52,8 +59,9 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
 @usableFromInline
 final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable {
     /// The element that is received after the port has ended; nil for no element.
-    let end: Element?
-    private let element: @Sendable (Node) -> Element
+    private let end: Element?
+    /// Turns the message of a node into an element.
+    @usableFromInline let element: @Sendable (Node) -> Element
 
     init(
         _ port: any AnyObject & Sendable, _ core: PortCore, end: Element?, _ set: PortSetCore,
@@ -64,17 +72,11 @@ final class ElementMember<Element: Sendable>: PortSetMember, @unchecked Sendable
         super.init(port, core, reportsEnd: end != nil, set)
     }
 
-    /// Turns a message into an element, and releases the message's node.
-    func receive(_ message: Taken) -> Element {
-        switch message {
-        case .signal(let node): return element(node)
-        case .message(let node):
-            defer { PortCore.discard(node) }
-            return element(node)
-        case .beyondLimit(let node):
-            defer { node.freeStandalone() }
-            return element(node)
-        }
+    /// Returns the element that is received after the port has ended.
+    @usableFromInline
+    func endElement() -> Element {
+        guard let end else { preconditionFailure("such a member says something") }
+        return end
     }
 }
 
@@ -101,9 +103,11 @@ extension PortSetMember {
 
     /// Removes and returns the next message, and arms the mailbox or the bell again.
     ///
+    /// - Parameter pump: Receives the senders that wait for room and now have it. The caller wakes them after it has released the
+    ///   set's lock.
     /// - Returns: The message, or nil if there is none. `hasMore` is true if there is already more to receive; in that case no
     ///   sender will signal.
-    func take() -> (taken: Taken?, hasMore: Bool) {
+    func take(_ pump: inout PortQueue.Pump) -> (taken: Taken?, hasMore: Bool) {
         guard let signal else { return (nil, false) }
         if core.isSignalPort {
             // The bell is armed before the signal is used, so that no later ring is lost. The only other mail of a signal port is
@@ -113,7 +117,7 @@ extension PortSetMember {
         }
         _ = core.takeMail()
         var taken: Taken?
-        while taken == nil, let node = core.takeIntoOwnNode() {
+        while taken == nil, let node = core.takeIntoOwnNode(&pump) {
             switch node.mark {
             case .ordinary, .pack: taken = .message(node)
             case .beyondLimit: taken = .beyondLimit(node)

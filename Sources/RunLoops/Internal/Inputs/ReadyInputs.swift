@@ -12,7 +12,20 @@ final class ReadyInputs {
     /// The ports whose handlers are on the stack, outermost first.
     ///
     /// The stack is stored without exclusivity checks because each served port changes it; see ``ExclusivityUnchecked``.
-    private let serving = ExclusivityUnchecked<[ReadyNode]>([])
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var serving = Serving()
+
+    /// The innermost port is stored apart, so that a port whose handlers run no loop neither grows a list nor is retained once more:
+    /// ``serve(_:)`` holds the signal.
+    ///
+    /// `@safe`: the call of ``serve(_:)`` that has set a signal holds it until the signal is replaced.
+    @safe
+    private struct Serving: ~Copyable {
+        var innermost: Unmanaged<ReadyNode>?
+        var outer: [ReadyNode] = []
+    }
 
     init(_ members: LoopMembers) { self.members = members }
 
@@ -33,7 +46,11 @@ final class ReadyInputs {
     }
 
     /// Queues the ports whose handlers are on the stack, so that a run inside a handler delivers the ports' next messages.
-    func runBegins() { for signal in serving.value { ports.append(signal) } }
+    func runBegins() {
+        guard let innermost = unsafe serving.innermost else { return }
+        for signal in serving.outer { ports.append(signal) }
+        unsafe ports.append(innermost.takeUnretainedValue())
+    }
 
     /// True if an input in the current mode waits to be served.
     var holdsInput: Bool {
@@ -61,19 +78,21 @@ final class ReadyInputs {
 
     /// Serves each input in a queue once, as far as the budget of this step of the pass allows.
     ///
-    /// Inputs beyond the budget stay at the front of the queue. If they were moved to the back without being served, an input that
-    /// always has more messages could starve them.
+    /// An input is taken out of the queue only if the budget allows it one message, and each input that was served costs the budget
+    /// at least one message, even if the input itself counts nothing. So an input that has more to serve always rejoins the queue
+    /// at the end: it has had its turn. Inputs beyond the budget stay at the front of the queue.
     private func serve(_ queue: ReadyQueue) -> Bool {
         var budget = Budget()
         var handled = false
         var rest = queue.count
         guard rest > 0, let mode = members.currentMode else { return false }
-        while rest > 0, !budget.isSpent, let (signal, input) = queue.next(in: mode) {
+        while rest > 0, budget.allowsOneMore(), let (signal, input) = queue.next(in: mode) {
             rest -= 1
-            let served = input.serve(in: self, &budget)
+            let before = budget.spent
+            let served = input.serve(in: self, signal, &budget)
+            budget.spendAtLeastOne(since: before)
             if served.calledHandler { handled = true }
-            if !served.hasMore { continue }
-            if budget.isSpent && !served.calledHandler { queue.prepend(signal) } else { becameReady(signal) }
+            if served.hasMore { becameReady(signal) }
         }
         return handled
     }
@@ -100,8 +119,15 @@ final class ReadyInputs {
     }
 
     /// Records that a port's handlers are about to be called.
-    func beginServing(_ signal: ReadyNode) { serving.value.append(signal) }
+    @inline(__always)
+    func beginServing(_ signal: ReadyNode) {
+        if let outer = unsafe serving.innermost { unsafe serving.outer.append(outer.takeUnretainedValue()) }
+        unsafe serving.innermost = .passUnretained(signal)
+    }
 
     /// Records that the handlers of the innermost port have returned.
-    func endServing() { serving.value.removeLast() }
+    @inline(__always)
+    func endServing() {
+        unsafe serving.innermost = serving.outer.isEmpty ? nil : .passUnretained(serving.outer.removeLast())
+    }
 }

@@ -4,38 +4,34 @@ internal import DequeModule
 ///
 /// An input that is not in the running mode is set aside until the mode changes. The loop treats blocks in the same way.
 final class ReadyQueue {
-    private let lines = ExclusivityUnchecked(Lines())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var lines = Lines()
 
-    private struct Lines {
+    private struct Lines: ~Copyable {
         var queued = Deque<ReadyNode>()
         var setAside = Deque<ReadyNode>()
     }
 
-    var isEmpty: Bool { @inline(__always) get { lines.value.queued.isEmpty } }
-    var count: Int { lines.value.queued.count }
+    var isEmpty: Bool { @inline(__always) get { lines.queued.isEmpty } }
+    var count: Int { lines.queued.count }
 
     /// Queues a signal, unless it is already queued.
     func append(_ signal: ReadyNode) {
         if signal.isQueued { return }
         signal.isQueued = true
-        lines.value.queued.append(signal)
-    }
-
-    /// Puts a signal back at the front of the queue, unless the signal has been queued again.
-    func prepend(_ signal: ReadyNode) {
-        if signal.isQueued { return }
-        signal.isQueued = true
-        lines.value.queued.prepend(signal)
+        lines.queued.append(signal)
     }
 
     /// Removes the next input that is in the given mode, and returns the input with its signal.
     func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
-        while !lines.value.queued.isEmpty {
-            let signal = lines.value.queued.removeFirst()
+        while !lines.queued.isEmpty {
+            let signal = lines.queued.removeFirst()
             // The property is read once, because each reading changes reference counts, which takes some 50 instructions.
             let input = signal.input
             if let input, !input.isIn(mode) {
-                lines.value.setAside.append(signal)
+                lines.setAside.append(signal)
                 continue
             }
             signal.isQueued = false
@@ -46,20 +42,20 @@ final class ReadyQueue {
 
     /// True if a queued input is in the given mode.
     func holdsInput(in mode: RunLoop.Mode) -> Bool {
-        lines.value.queued.contains { $0.input?.isIn(mode) ?? false }
+        lines.queued.contains { $0.input?.isIn(mode) ?? false }
     }
 
     /// Requeues the inputs that were set aside, before all other inputs.
     ///
     /// This is called when another mode runs, or when an input has joined a mode.
     func modeDidChange() {
-        if lines.value.setAside.isEmpty { return }
-        lines.value.queued.prepend(contentsOf: lines.value.setAside)
-        lines.value.setAside = []
+        if lines.setAside.isEmpty { return }
+        lines.queued.prepend(contentsOf: lines.setAside)
+        lines.setAside = []
     }
 
     func removeAll() {
-        lines.value.queued = []
-        lines.value.setAside = []
+        lines.queued = []
+        lines.setAside = []
     }
 }

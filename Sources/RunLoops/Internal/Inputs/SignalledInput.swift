@@ -5,15 +5,21 @@ protocol SignalledInput: LoopInput {
 
     /// Serves the messages or signals that have arrived, as far as the budget allows.
     ///
-    /// Called on the loop's thread, in one of the input's modes.
-    func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served
+    /// Called on the loop's thread, in one of the input's modes. The budget allows at least one message.
+    ///
+    /// - Parameters:
+    ///   - loop: The caller.
+    ///   - signal: The input's own signal, which the caller holds, so that the input need not retain it for each message.
+    ///   - budget: The messages that the input may still serve.
+    /// - Returns: What was served.
+    func serve(in loop: ReadyInputs, _ signal: ReadyNode, _ budget: inout Budget) -> Served
 }
 
 /// The outcome of serving an input.
 package struct Served {
     /// True if a handler was called.
     package var calledHandler = false
-    /// True if the input has more to serve; the loop then serves the input again in the next pass.
+    /// True if the input has more to serve; the loop then puts the input at the end of the queue.
     package var hasMore = false
 
     package init(calledHandler: Bool = false, hasMore: Bool = false) {
@@ -36,4 +42,8 @@ enum SignalledStep {
 protocol ManuallySignalledInput: SignalledInput {
     /// The source location at which the manual source was made.
     var origin: SourceLocation { get }
+}
+
+extension ManuallySignalledInput {
+    var unservedParts: [String] { ["source made at \(origin)"] }
 }

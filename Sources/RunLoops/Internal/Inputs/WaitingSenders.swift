@@ -1,11 +1,13 @@
 /// The wait queue of a full port: the senders that wait for room, first come, first served.
 ///
 /// Each operation takes constant time and allocates nothing.
-struct WaitingSenders {
+@usableFromInline
+struct WaitingSenders: Sendable {
     /// A waiting thread or task, with its unsent messages; or a handler that is called when there is room.
     ///
     /// `@unchecked Sendable`: the lock of the wait queue guards `state`; the links belong to the ``List`` that the sender is
     /// in.
+    @usableFromInline
     final class Sender: @unchecked Sendable {
         /// The messages to send; nil for a handler, which sends none.
         let chain: Mailbox.Chain?

@@ -35,13 +35,8 @@ package struct Alarm: ~Copyable {
     package mutating func set(_ moment: Moment) -> Bool {
         if moment >= armed { return false }
         armed = moment
-        var setting = itimerspec()
         // A value of zero would disarm the timer. A moment that has passed fires at once.
-        let nanoseconds = max(moment.nanoseconds, 1)
-        setting.it_value.tv_sec = time_t(nanoseconds / 1_000_000_000)
-        setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)
-        // Safe: the kernel only reads our own value.
-        if unsafe timerfd_settime(descriptor, CInt(TFD_TIMER_ABSTIME), &setting, nil) != 0 {
+        if runloops_set_timer(descriptor, 0, max(moment.nanoseconds, 1)) != 0 {
             // The kernel always accepts an absolute time for a timerfd.
             fatalError("RunLoop: the descriptor that times a loop was closed by other code (errno \(errno))")
         }

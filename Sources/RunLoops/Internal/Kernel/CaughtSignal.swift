@@ -28,7 +28,7 @@ struct CaughtSignal: ~Copyable {
             owners[number] = origin
             return nil
         }
-        if let owner { throw .taken(signal: number, madeAt: owner.description) }
+        if let owner { throw SignalSourceError(.taken, number, ownerPlace: owner.description) }
         // If the thread were cancelled from here on, the signal would stay taken until the process ends.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
@@ -37,14 +37,17 @@ struct CaughtSignal: ~Copyable {
             opened = try CaughtSignal.open(number)
         } catch {
             CaughtSignal.giveUp(number)
-            throw .refused(error)
+            throw SignalSourceError(.refused, number, systemError: error)
         }
         let code = runloops_signal_start(number, opened.writing_end)
         if code != 0 {
             CaughtSignal.close(opened)
             CaughtSignal.giveUp(number)
-            if code == RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE { throw .handledElsewhere(signal: number) }
-            throw .refused(SystemError(call: "sigaction", code: code))
+            if code == RUNLOOPS_SIGNAL_HANDLED_ELSEWHERE {
+                throw SignalSourceError(.handledElsewhere, signal: number)
+            }
+            throw SignalSourceError(
+                .refused, number, systemError: SystemError(call: "sigaction", code: code))
         }
         self.number = number
         descriptors = opened

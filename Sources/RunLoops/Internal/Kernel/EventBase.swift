@@ -14,10 +14,11 @@ struct EventBase: ~Copyable {
     ///
     /// Call this only within ``LoopOpening/serialize(_:)``.
     ///
+    /// - Parameter latest: A descriptor that was opened just before.
     /// - Throws: `SystemError` if the kernel refuses a descriptor, or there is no memory.
-    init() throws(SystemError) {
+    init(after latest: CInt) throws(SystemError) {
         EventLog.takeOver()
-        try LoopOpening.requireDescriptors(3)
+        try LoopOpening.requireDescriptors(3, after: latest)
         guard let config = unsafe event_config_new() else {
             throw SystemError(call: "event_config_new", code: ENOMEM)
         }

@@ -5,14 +5,15 @@ package struct ExponentialBackoff: Hashable, Sendable {
     private var next: Duration
 
     package init(from shortest: Duration, to longest: Duration) {
-        self.shortest = shortest
-        self.longest = longest
-        next = shortest
+        self.shortest = max(shortest, .zero)
+        self.longest = max(longest, .zero)
+        next = self.shortest
     }
 
     /// Returns the pause before the next try, and doubles it for the try after that.
     package mutating func begin() -> Duration {
-        defer { next = min(next * 2, longest) }
+        // The next pause is compared before it is doubled, because doubling a pause that a user has given could overflow.
+        defer { next = next > longest / 2 ? max(longest, shortest) : next * 2 }
         return next
     }
 

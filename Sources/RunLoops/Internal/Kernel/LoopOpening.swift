@@ -39,13 +39,31 @@ enum LoopOpening {
 
     /// Throws an error if the process cannot open `count` descriptors plus the ``margin`` now.
     ///
+    /// Opening and closing the descriptors is the only check that is always right. It is left out if the limit is far away: the
+    /// kernel gives a new descriptor the lowest free number. If the process has many descriptors with higher numbers nevertheless,
+    /// libevent's call is abandoned once, and from then on every check is made.
+    ///
     /// The caller holds the lock.
-    static func requireDescriptors(_ count: Int) throws(SystemError) {
+    ///
+    /// - Parameters:
+    ///   - count: The number of descriptors.
+    ///   - latest: A descriptor that was opened just before.
+    /// - Throws: `SystemError` if the kernel refuses one of them.
+    static func requireDescriptors(_ count: Int, after latest: CInt) throws(SystemError) {
+        if margin.load(ordering: .relaxed) == 0 && isFarFromLimit(latest) { return }
         var opened: [CInt] = []
         defer { for descriptor in opened { close(descriptor) } }
         for _ in 0..<(count + margin.load(ordering: .relaxed)) {
             opened.append(try systemCall("pipe2") { eventfd(0, CInt(EFD_CLOEXEC)) })
         }
+    }
+
+    /// True if a descriptor's number is less than a quarter of the limit.
+    private static func isFarFromLimit(_ descriptor: CInt) -> Bool {
+        var limit = rlimit()
+        // Safe: the C library fills our own value.
+        let result = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return result == 0 && UInt64(descriptor) < UInt64(limit.rlim_cur) / 4
     }
 
     /// Records that a call of libevent was abandoned, and raises the ``margin`` for later checks.

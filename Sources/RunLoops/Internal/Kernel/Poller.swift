@@ -12,11 +12,17 @@ final class Poller {
     /// The libevent base, which watches the poller's descriptors.
     ///
     /// It is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
-    private let ownBase: ExclusivityUnchecked<EventBase>
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var ownBase: EventBase
     /// The alarm, which is set before each sleep.
     ///
     /// It is stored without exclusivity checks; see ``ExclusivityUnchecked`` for the reason.
-    private let alarm: ExclusivityUnchecked<Alarm>
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var alarm: Alarm
 
     /// True while the thread is in the kernel.
     ///
@@ -37,16 +43,16 @@ final class Poller {
     /// - Parameter wakeup: The descriptor that senders write to. It outlives the poller.
     /// - Throws: `SystemError` if the kernel refuses an object.
     init(wakeup: CInt) throws(SystemError) {
-        alarm = ExclusivityUnchecked(try Alarm())
-        ownBase = ExclusivityUnchecked(try EventBase())
+        alarm = try Alarm()
+        ownBase = try EventBase(after: alarm.descriptor)
         let interest = EV_READ | EV_ET
-        let wakeupEvent = try unsafe Event(ownBase.value, wakeup, interest, context: nil) { _, _, _ in }
+        let wakeupEvent = try unsafe Event(ownBase, wakeup, interest, context: nil) { _, _, _ in }
         // Safe: the callback runs only inside `wait` and `poll`, while this object is in use.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let alarmEvent = try unsafe Event(ownBase.value, alarm.value.descriptor, interest, context: context) {
+        let alarmEvent = try unsafe Event(ownBase, alarm.descriptor, interest, context: context) {
             _, _, context in
             guard let context = unsafe context else { return }
-            unsafe Unmanaged<Poller>.fromOpaque(context).takeUnretainedValue().alarm.value.hasFired()
+            unsafe Unmanaged<Poller>.fromOpaque(context).takeUnretainedValue().alarm.hasFired()
         }
         try wakeupEvent.watch()
         try alarmEvent.watch()
@@ -55,7 +61,7 @@ final class Poller {
     }
 
     /// The libevent base, for which the loop's inputs make their events.
-    var base: EventBase { @inline(__always) _read { yield ownBase.value } }
+    var base: EventBase { @inline(__always) _read { yield ownBase } }
 
     /// Closes the poller's descriptors.
     ///
@@ -64,15 +70,15 @@ final class Poller {
     func end() {
         wakeupEvent = nil
         alarmEvent = nil
-        ownBase.value.end()
-        alarm.value.end()
+        ownBase.end()
+        alarm.end()
     }
 
     /// Sleeps until a descriptor is ready, or until `moment` at the latest.
     ///
     /// - Returns: The number of system calls that this method has made.
     func wait(until moment: Moment) -> Int {
-        let calls = alarm.value.set(moment) ? 2 : 1
+        let calls = alarm.set(moment) ? 2 : 1
         askKernel(blocking: true)
         return calls
     }
@@ -85,7 +91,7 @@ final class Poller {
     /// The poller's descriptor is the one that ``findDescriptor(wakeup:)`` returns.
     ///
     /// - Returns: The number of system calls that this method has made.
-    func setAlarm(_ moment: Moment) -> Int { alarm.value.set(moment) ? 1 : 0 }
+    func setAlarm(_ moment: Moment) -> Int { alarm.set(moment) ? 1 : 0 }
 
     /// Finds the descriptor of the poller's epoll set.
     ///
@@ -97,13 +103,13 @@ final class Poller {
     /// - Returns: The descriptor, which the poller closes at its end.
     /// - Throws: `SystemError` if `/proc` cannot be read.
     func findDescriptor(wakeup: CInt) throws(SystemError) -> CInt {
-        try systemCall("open /proc/self/fdinfo") { runloops_find_epoll_set(wakeup, alarm.value.descriptor) }
+        try systemCall("open /proc/self/fdinfo") { runloops_find_epoll_set(wakeup, alarm.descriptor) }
     }
 
     private func askKernel(blocking: Bool) {
         isInKernel = true
         asks &+= 1
-        ownBase.value.reference.wait(blocking: blocking)
+        ownBase.reference.wait(blocking: blocking)
         isInKernel = false
     }
 }

@@ -1,3 +1,4 @@
+internal import CEventBase
 internal import CLibEvent
 internal import Glibc
 internal import Synchronization
@@ -47,10 +48,8 @@ struct Wakeup: ~Copyable, Sendable {
     ///
     /// - Parameter beforeWriting: A hook for tests, called after `senders` has counted the sender and before the sender writes.
     func signal(beforeWriting: () -> Void = {}) {
-        // If the thread were cancelled, it would end in the write without waking the loop. No other sender would wake the loop
-        // either, because this sender has already disarmed the loop's mailbox.
-        let cancellation = ThreadCancellation.disable()
-        defer { cancellation.restore() }
+        // Nothing here is a point at which the thread can be cancelled. If the thread ended in the write, nobody would wake the loop:
+        // this sender has already disarmed the loop's mailbox.
         if senders.add(1, ordering: .acquiring).oldValue & Wakeup.ended == 0 {
             beforeWriting()
             writeAnyhow()
@@ -64,16 +63,14 @@ struct Wakeup: ~Copyable, Sendable {
         if errno == EAGAIN {
             // The counter is full, after 2⁶⁴ − 1 writes or because of other code. After this sender or another sender has emptied
             // the counter, it accepts the next write, which is an edge again.
-            var count: eventfd_t = 0
-            // Safe: the kernel fills our own value.
-            _ = unsafe eventfd_read(descriptor, &count)
+            runloops_empty_eventfd(descriptor)
             if write() { return }
         }
         fatalError("RunLoop: the descriptor that wakes a loop was closed by other code (errno \(errno))")
     }
 
     private func write() -> Bool {
-        while eventfd_write(descriptor, 1) != 0 { if errno != EINTR { return false } }
+        while !runloops_raise_eventfd(descriptor) { if errno != EINTR { return false } }
         return true
     }
 }

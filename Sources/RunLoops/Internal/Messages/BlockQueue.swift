@@ -10,64 +10,114 @@ struct BlockMessage {
 
 /// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that a loop has received but not yet run, oldest first.
 ///
-/// A block that may not run in the current mode is set aside. As soon as the mode changes, it returns to the front of the queue. So
-/// the blocks of one sender keep their order in every mode that runs them. Jobs run in the common modes.
+/// Blocks that name their modes wait in the lines of these modes; see ``ModeBlocks``. All others are for the common modes. A block
+/// that may not run in the current mode stays where it is, at no cost. So the blocks of one sender keep their order in every mode
+/// that runs them.
 struct BlockQueue {
+    /// The blocks, parcels and jobs for the common modes.
     private var queued = NodeList()
+    private var inModes = ModeBlocks()
+    /// The actors' jobs that were found while another one was on the stack, and the blocks that ``nextJob()`` has passed over.
     private var setAside = NodeList()
+
+    /// The number of nodes that were ever appended to ``queued``.
+    private var queuedTotal = 0
+    /// True if the current mode is common.
+    private var isCommon = false
 
     /// True while the loop is running an actor's job.
     ///
     /// Swift concurrency assumes that an actor's job never runs inside another actor's job. So if a job runs the loop, the inner
     /// run sets the jobs of actors aside.
     private var isInsideJob = false
-    /// True if an actor's job was set aside because another one is running.
-    private var holdsJobsBack = false
 
-    /// The number of blocks, parcels and jobs that the loop has looked at since the queue was made.
+    /// The end of the part of the queue that a step of a pass serves.
     ///
-    /// When a step of a pass serves blocks, it first reads ``end``. It then looks at the queued blocks in order, until this count
-    /// has reached the value that was read. So blocks that arrive meanwhile are left for the next step.
-    ///
-    /// If a block runs the loop, that inner run advances the same count. For example, three blocks wait while the count is 0, so
-    /// the step ends at 3. The first block runs the loop, and the inner run serves the other two blocks. When the first block
-    /// returns, the count is 3, so the step is over.
-    private(set) var examined = 0
+    /// When a step begins, it reads ``end``. Blocks that arrive meanwhile are left for the next step. If a block runs the loop, that
+    /// inner run takes blocks out of the same queue, and so brings the outer step nearer to its end.
+    struct End {
+        fileprivate let queued: Int
+        fileprivate let inModes: UInt64
+    }
 
-    var isEmpty: Bool { queued.isEmpty }
+    /// The place of the next node to serve.
+    enum Place {
+        case queued
+        case inModes(ModeBlocks.Place)
+    }
 
-    /// The value that ``examined`` reaches when the loop has looked at every block that is queued now.
-    var end: Int { examined + queued.count }
+    /// True if the queue contains no node, whatever its mode, apart from the jobs that were set aside.
+    var isEmpty: Bool { @inline(__always) get { queued.isEmpty && inModes.count == 0 } }
 
-    mutating func append(_ node: Node) { queued.append(node) }
+    /// True if the queue contains a node that may run in the current mode.
+    var holdsNext: Bool { @inline(__always) get { !queued.isEmpty && isCommon || inModes.holdsServed } }
 
-    /// Removes and returns the next node whose block, parcel or job may run in a mode.
-    ///
-    /// - Parameters:
-    ///   - mode: The mode. The argument is evaluated only for a block that names its modes, because copying a mode's name costs
-    ///     some 50 instructions.
-    ///   - isCommon: True if the mode is common.
-    ///   - end: The value of ``examined`` at which the search stops.
-    /// - Returns: The node; nil if the search has found none.
+    /// The end of the nodes that are queued now.
+    var end: End { @inline(__always) get { End(queued: queuedTotal, inModes: inModes.next) } }
+
+    /// The number of entries of the lines of modes that were looked at, for tests.
+    var looks: Int { inModes.looks }
+
     @inline(__always)
-    mutating func next(
-        in mode: @autoclosure () -> RunLoop.Mode?, isCommon: Bool, before end: Int
-    ) -> Node? {
-        while examined < end, let node = queued.popFirst() {
-            examined += 1
-            if matches(node, mode(), isCommon) { return node }
-            if isInsideJob && node.kind == .job { holdsJobsBack = true }
-            setAside.append(node)
+    mutating func append(_ node: Node) {
+        switch node.kind {
+        case .blockInModes, .parcelInModes: inModes.append(node, behind: queuedTotal)
+        case .block, .parcel, .job, .preferredJob:
+            queuedTotal &+= 1
+            queued.append(node)
+        case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
         }
-        return nil
+    }
+
+    /// Changes the mode in which blocks run; nil between runs.
+    mutating func serve(_ mode: RunLoop.Mode?, isCommon: Bool) {
+        self.isCommon = mode != nil && isCommon
+        inModes.serve(mode, isCommon: isCommon)
+    }
+
+    /// Returns the place of the next node that may run in the current mode; nil if there is none before an end.
+    @inline(__always)
+    mutating func next(before end: End) -> Place? {
+        if isInsideJob { setJobsAside() }
+        if inModes.holdsServed { return nextOfBoth(before: end) }
+        return mayServeQueued(before: end) ? .queued : nil
+    }
+
+    @inline(__always)
+    private func mayServeQueued(before end: End) -> Bool {
+        isCommon && !queued.isEmpty && firstQueued < end.queued
+    }
+
+    /// The number of nodes that arrived before the first node of ``queued``.
+    private var firstQueued: Int { queuedTotal &- queued.count }
+
+    @inline(never)
+    private mutating func nextOfBoth(before end: End) -> Place? {
+        if let place = inModes.first(), place.number < end.inModes,
+            !isCommon || queued.isEmpty || place.behind <= firstQueued
+        {
+            return .inModes(place)
+        }
+        return mayServeQueued(before: end) ? .queued : nil
+    }
+
+    /// Removes and returns the node at a place.
+    @inline(__always)
+    mutating func take(_ place: Place) -> Node {
+        switch place {
+        case .queued:
+            guard let node = queued.popFirst() else { preconditionFailure("a place is used at once") }
+            return node
+        case .inModes(let place): return inModes.take(place)
+        }
     }
 
     /// Removes and returns the node with the next job, regardless of the modes in which the job may run.
     ///
     /// The loop calls this when it ends. Blocks and parcels that precede the job in the queue are set aside.
     mutating func nextJob() -> Node? {
+        mergeModes()
         while let node = queued.popFirst() {
-            examined += 1
             if node.isJob { return node }
             setAside.append(node)
         }
@@ -83,52 +133,55 @@ struct BlockQueue {
     /// Records that the actor's job has returned, and puts the jobs that were set aside meanwhile back into the queue.
     mutating func jobEnds() {
         isInsideJob = false
-        if holdsJobsBack { modeDidChange() }
+        takeBack()
+    }
+
+    /// Sets the jobs of actors aside that are at the front of the queue, because one is on the stack.
+    private mutating func setJobsAside() {
+        while let node = queued.first, node.kind == .job {
+            queued.removeFirst()
+            setAside.append(node)
+        }
+    }
+
+    /// Moves everything that was set aside to the front of the queue.
+    mutating func takeBack() {
+        if setAside.isEmpty { return }
+        var all = setAside.removeAll()
+        all.append(queued)
+        queued = all
     }
 
     /// True if the queue contains a block, parcel or job that may run in a mode.
     ///
-    /// Blocks that were set aside do not count.
-    func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        var node = queued.first
-        while let candidate = node {
-            if matches(candidate, mode, isCommon) { return true }
-            node = candidate.next
-        }
-        return false
+    /// Jobs that were set aside do not count.
+    mutating func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+        if isInsideJob { setJobsAside() }
+        return isCommon && !queued.isEmpty || inModes.holdsBlock(for: mode, isCommon: isCommon)
     }
 
-    /// Moves everything that was set aside to the front of the queue.
-    ///
-    /// The loop calls this, for example, when its mode or the set of common modes has changed.
-    mutating func modeDidChange() {
-        var all = setAside.removeAll()
-        all.append(queued)
-        queued = all
-        holdsJobsBack = false
-    }
-
+    /// Removes and returns all nodes, oldest first.
     mutating func removeAll() -> NodeList {
-        modeDidChange()
+        takeBack()
+        mergeModes()
         return queued.removeAll()
     }
 
-    @inline(__always)
-    private func matches(
-        _ node: Node, _ mode: @autoclosure () -> RunLoop.Mode?, _ isCommon: Bool
-    ) -> Bool {
-        switch node.kind {
-        case .block, .parcel, .preferredJob: isCommon
-        case .job: isCommon && !isInsideJob
-        case .blockInModes: node.withBlock { matches($0.modes, mode(), isCommon) }
-        case .parcelInModes: node.withParcel { matches($0.modes, mode(), isCommon) }
-        case .signal, .control: preconditionFailure("a block queue holds blocks, parcels and jobs only")
+    /// Moves the blocks that name their modes into ``queued``, in the order in which all nodes arrived, because no run follows.
+    private mutating func mergeModes() {
+        let count = inModes.count
+        if count == 0 { return }
+        var all = NodeList()
+        for (node, behind) in inModes.removeAll() {
+            while !queued.isEmpty, firstQueued < behind, let earlier = queued.popFirst() {
+                all.append(earlier)
+            }
+            all.append(node)
         }
-    }
-
-    private func matches(_ modes: [RunLoop.Mode]?, _ mode: RunLoop.Mode?, _ isCommon: Bool) -> Bool {
-        guard let modes else { return isCommon }
-        return modes.isEmpty || modes.contains { $0 == mode || isCommon && $0 == .common }
+        all.append(queued)
+        queued = all
+        // Blocks that arrive later are behind the moved ones, too.
+        queuedTotal &+= count
     }
 }
 

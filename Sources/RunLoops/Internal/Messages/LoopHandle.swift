@@ -13,6 +13,9 @@ final class LoopHandle: Sendable {
     /// The requests that the loop has not taken yet, such as those that `stop()` and `wakeUp()` make.
     private let requests = Atomic<UInt8>(0)
 
+    /// The ends and removals of the loop's inputs that other threads have handed over.
+    let handOvers = HandOverStack()
+
     /// The number of times that a sender has written to ``wakeup``.
     let kernelWrites = Atomic<Int>(0)
 
@@ -33,6 +36,7 @@ final class LoopHandle: Sendable {
     /// The padding fills two lines, because processors fetch lines in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
+    let runningMode = RunningMode()
     let counters = Counters()
     let processorTime = ProcessorTime()
     let handlers = HandlerRecord()
@@ -109,6 +113,17 @@ extension LoopHandle {
         static let wakeUp = Requests(rawValue: 2)
         /// A request to end the current runs and every later run.
         static let end = Requests(rawValue: 4)
+        /// A request to take ``handOvers``.
+        static let handOvers = Requests(rawValue: 8)
+    }
+
+    /// Hands over an end or a removal, and wakes the loop.
+    ///
+    /// - Returns: False if the loop has ended; it has then removed all of its inputs.
+    func handOver(_ handOver: any HandOver) -> Bool {
+        guard handOvers.push(handOver) else { return false }
+        request(.handOvers)
+        return true
     }
 
     /// Makes a request, which is kept until the loop takes it.

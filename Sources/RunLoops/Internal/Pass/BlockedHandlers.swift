@@ -80,3 +80,25 @@ struct BlockedHandlers<Key: Hashable> {
             key: key, look: call.look, phase: phase, nanoseconds: call.nanoseconds, sequence: call.sequence)
     }
 }
+
+extension BlockedHandlers.Finding {
+    /// The length of the call, rounded down to a step that is not finer than the inspections, such as 1, 2 or 5 ms.
+    ///
+    /// The call can have begun just after one inspection and ended just before another one. So digits below the time between two
+    /// inspections say nothing about the call.
+    ///
+    /// - Parameters:
+    ///   - interval: The time between two inspections, in nanoseconds.
+    ///   - threshold: The length of the shortest call that is reported, in nanoseconds. A longer call is not rounded below it.
+    /// - Returns: The rounded length.
+    func knownNanoseconds(every interval: Int64, threshold: Int64) -> Int64 {
+        var step: Int64 = 1
+        while step <= interval / 10 { step *= 10 }
+        // The step is the largest of 1, 2 and 5 times a power of ten that is not larger than the interval.
+        for factor: Int64 in [5, 2] where step <= interval / factor {
+            step *= factor
+            break
+        }
+        return max(nanoseconds - nanoseconds % step, min(nanoseconds, threshold))
+    }
+}

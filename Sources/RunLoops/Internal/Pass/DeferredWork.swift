@@ -22,4 +22,11 @@ package protocol DeferredWork: AnyObject {
 
     /// Releases the waiting work, because the loop has ended.
     func discardWork()
+
+    /// What waits, in words, with the place where each was made.
+    var waitingParts: [String] { get }
+}
+
+extension DeferredWork {
+    package var waitingParts: [String] { [] }
 }

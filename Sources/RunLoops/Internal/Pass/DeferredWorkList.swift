@@ -9,7 +9,10 @@ final class DeferredWorkList {
     /// The two lists of work.
     ///
     /// The lists are stored without exclusivity checks because each pass reads them; see ``ExclusivityUnchecked``.
-    private let lists = ExclusivityUnchecked(Lists())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var lists = Lists()
 
     private struct Lists {
         var atPassEnd: [any DeferredWork] = []
@@ -19,16 +22,16 @@ final class DeferredWorkList {
     init(_ members: LoopMembers) { self.members = members }
 
     /// True if there is work for the end of a pass, in any mode.
-    var asksAtPassEnd: Bool { !lists.value.atPassEnd.isEmpty }
+    var asksAtPassEnd: Bool { !lists.atPassEnd.isEmpty }
 
     /// True if there is work for the moment before a sleep, in any mode.
-    var asksWhenIdle: Bool { !lists.value.whenIdle.isEmpty }
+    var asksWhenIdle: Bool { !lists.whenIdle.isEmpty }
 
     /// True if there is work for the end of a pass that can be done in the current mode.
-    var isReadyAtPassEnd: Bool { holdsWork(lists.value.atPassEnd) }
+    var isReadyAtPassEnd: Bool { holdsWork(lists.atPassEnd) }
 
     /// True if there is work for the moment before a sleep that can be done in the current mode.
-    var isReadyWhenIdle: Bool { holdsWork(lists.value.whenIdle) }
+    var isReadyWhenIdle: Bool { holdsWork(lists.whenIdle) }
 
     @inline(__always)
     private func holdsWork(_ works: [any DeferredWork]) -> Bool { !works.isEmpty && holdsWorkInMode(works) }
@@ -43,16 +46,16 @@ final class DeferredWorkList {
     ///
     /// Such work keeps the mode alive, so that the loop can run in the mode.
     func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        lists.value.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
+        lists.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }
 
     /// Does the work for the end of a pass.
     ///
     /// Work that is added during the call waits for the end of the next pass.
-    func performAtPassEnd() { perform(lists.value.atPassEnd) }
+    func performAtPassEnd() { perform(lists.atPassEnd) }
 
     /// Does the work for the moment before a sleep.
-    func performWhenIdle() { perform(lists.value.whenIdle) }
+    func performWhenIdle() { perform(lists.whenIdle) }
 
     @inline(__always)
     private func perform(_ works: [any DeferredWork]) { if !works.isEmpty { performInMode(works) } }
@@ -67,18 +70,21 @@ final class DeferredWorkList {
         }
     }
 
-    func append(atPassEnd work: any DeferredWork) { lists.value.atPassEnd.append(work) }
+    /// What waits in both lists, in words.
+    var waiting: [String] { (lists.atPassEnd + lists.whenIdle).flatMap(\.waitingParts) }
 
-    func append(whenIdle work: any DeferredWork) { lists.value.whenIdle.append(work) }
+    func append(atPassEnd work: any DeferredWork) { lists.atPassEnd.append(work) }
+
+    func append(whenIdle work: any DeferredWork) { lists.whenIdle.append(work) }
 
     func remove(_ work: any DeferredWork) {
-        lists.value.atPassEnd.removeAll { $0 === work }
-        lists.value.whenIdle.removeAll { $0 === work }
+        lists.atPassEnd.removeAll { $0 === work }
+        lists.whenIdle.removeAll { $0 === work }
     }
 
     /// Removes and returns the work of both lists, because the loop ends.
     func removeAll() -> [any DeferredWork] {
-        defer { lists.value = Lists() }
-        return lists.value.atPassEnd + lists.value.whenIdle
+        defer { lists = Lists() }
+        return lists.atPassEnd + lists.whenIdle
     }
 }

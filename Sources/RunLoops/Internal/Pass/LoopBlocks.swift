@@ -9,7 +9,10 @@ final class LoopBlocks {
     private let executors: Executors
 
     /// The queue is stored without exclusivity checks because each pass reads it; see ``ExclusivityUnchecked``.
-    private let confined = ExclusivityUnchecked(BlockQueue())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var confined = BlockQueue()
 
     /// The stack of running blocks that other threads or tasks wait for.
     let waits = WaitStack()
@@ -23,12 +26,15 @@ final class LoopBlocks {
     }
 
     private var queue: BlockQueue {
-        @inline(__always) _read { yield confined.value }
-        @inline(__always) _modify { yield &confined.value }
+        @inline(__always) _read { yield confined }
+        @inline(__always) _modify { yield &confined }
     }
 
-    /// True if the queue is empty, apart from the blocks that were set aside for another mode.
-    var isEmpty: Bool { @inline(__always) get { queue.isEmpty } }
+    /// True if no block, parcel or job waits in any mode.
+    var isEmpty: Bool { queue.isEmpty }
+
+    /// True if a block, parcel or job waits that may run in the current mode.
+    var holdsNext: Bool { @inline(__always) get { queue.holdsNext } }
 
     /// Appends a block, a parcel or a job that came from the mailbox.
     ///
@@ -50,25 +56,21 @@ final class LoopBlocks {
         queue.holdsBlock(for: mode, isCommon: isCommon)
     }
 
-    /// Puts the blocks that were set aside for another mode back into the queue.
-    ///
-    /// This is called when the running mode or the set of common modes has changed.
-    func modesDidChange() { queue.modeDidChange() }
+    /// Updates the queue after the running mode or the set of common modes has changed.
+    func modesDidChange() { queue.serve(members.currentMode, isCommon: members.modeIsCommon) }
 
     // MARK: - Running
 
     /// Runs the blocks, parcels and jobs that are queued now and may run in the current mode, as long as the budget lasts.
     @inline(__always)
-    func perform(_ budget: inout Budget) { if !queue.isEmpty { performQueued(&budget) } }
+    func perform(_ budget: inout Budget) { if queue.holdsNext { performQueued(&budget) } }
 
     private func performQueued(_ budget: inout Budget) {
         let end = queue.end
         var releaser = NodeReleaser()
         members.handlers.beginMessages()
-        // Both arguments are evaluated for each block: `next` rarely reads the mode, and a block can make the mode common.
-        while queue.examined < end, budget.spend(),
-            let node = queue.next(in: members.currentMode, isCommon: members.modeIsCommon, before: end)
-        {
+        while let place = queue.next(before: end), budget.spend() {
+            let node = queue.take(place)
             // The block is counted before the call, so that a thread that receives the block's answer finds the block counted.
             members.handle.counters.blocks.add()
             switch node.kind {
@@ -130,7 +132,7 @@ final class LoopBlocks {
     ///
     /// - Parameter takeMail: A function that moves the nodes in the mailbox into the queue.
     func runLastJobs(_ takeMail: () -> Void) {
-        queue.modeDidChange()
+        queue.takeBack()
         takeMail()
         var releaser = NodeReleaser()
         while let node = queue.nextJob() {
@@ -145,19 +147,25 @@ final class LoopBlocks {
     }
 
     /// Destroys the queued blocks and parcels, then the messages in `mail`, but puts all jobs back into the queue.
-    func discardAll(and mail: NodeList) {
+    ///
+    /// - Parameters:
+    ///   - mail: The messages.
+    ///   - note: Called with the origin of each block of the program before the block is destroyed.
+    func discardAll(and mail: NodeList, noting note: (SourceLocation) -> Void) {
         // The messages are destroyed oldest first, in the order in which they would have been served.
-        discard(queue.removeAll())
-        discard(mail)
+        discard(queue.removeAll(), note)
+        discard(mail, note)
     }
 
-    private func discard(_ list: NodeList) {
+    private func discard(_ list: NodeList, _ note: (SourceLocation) -> Void) {
         var nodes = list
         var releaser = NodeReleaser()
         while let node = nodes.popFirst() {
             switch node.kind {
             case .job, .preferredJob: queue.append(node)
             case .block, .blockInModes:
+                // A block for every mode is the package's own.
+                node.withBlock { if $0.modes?.isEmpty != true { note($0.origin) } }
                 _ = node.move(BlockMessage.self)
                 releaser.release(node)
             case .parcel, .parcelInModes: node.endParcel(hasArrived: false, &releaser)

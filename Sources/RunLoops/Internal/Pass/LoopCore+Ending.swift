@@ -18,16 +18,24 @@ extension LoopCore {
     ///   the loop for its thread.
     func end(_ takeCompanions: () -> [AnyObject] = { [] }) {
         racePoint(.ends)
+        // The main loop has messages of its own.
+        let isForgotten = hasNeverRun && !mainQueue.isOfMainThread
+        if isForgotten { members.takeHandOvers() }
         members.refuseInputs()
+        var unserved = isForgotten ? unservedInputs : []
         // The jobs run while other threads can still send, so that an answer to these jobs can arrive in time.
         runLastJobs()
         let (mail, _) = handle.mailbox.close()
         // If a handler ended the thread with `pthread_exit`, or another thread cancelled it, no run has returned.
         waiting.threadEnds()
         blocks.waits.threadEnds()
-        blocks.discardAll(and: mail)
+        blocks.discardAll(and: mail) { if isForgotten { unserved.append("block performed at \($0)") } }
+        LoopCore.reportUnserved(unserved)
+        // What was handed over takes effect while the parts of other modules still report ends.
+        members.takeHandOvers()
         discardDeferredWork(takeCompanions)
         members.removeAll()
+        members.closeHandOvers()
         // These are the jobs that arrived just before the mailbox was closed, and the jobs of tasks that a `deinit` has started.
         runLastJobs()
         readyInputs.end()

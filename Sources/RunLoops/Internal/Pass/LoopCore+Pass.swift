@@ -142,6 +142,8 @@ extension LoopCore {
     @inline(__always)
     private func performBlocks(_ budget: inout Budget) {
         takeMail()
+        // What a thread has handed over takes effect before the blocks that it sent afterwards.
+        if runs.requests.contains(.handOvers) { takeHandOvers() }
         blocks.perform(&budget)
     }
 
@@ -184,7 +186,7 @@ extension LoopCore {
     /// Returns true if the loop can sleep: it has no work in the current mode, and the deadline has not passed.
     func isQuiet(until deadline: Moment) -> Bool {
         takeMail()
-        if !runs.requests.isEmpty || !blocks.isEmpty { return false }
+        if !runs.requests.isEmpty || blocks.holdsNext { return false }
         if readyInputs.holdsInput || descriptors.holdsReady { return false }
         if mainQueueIsReady || deferredWork.isReadyAtPassEnd { return false }
         if timers.takeNews() { now = Moment.now() }
@@ -197,9 +199,19 @@ extension LoopCore {
     /// Polls the kernel without sleeping, in a pass that has other work.
     private func poll(_ activation: Activation) {
         Fork.check("RunLoop.run")
+        if runs.requests.contains(.handOvers) { takeHandOvers() }
         descriptors.watch()
         pollIfNeeded()
         if activation.deadline != .never || !timers.isEmpty { now = Moment.now() }
+    }
+
+    /// Lets the ends and removals that other threads have handed over take effect.
+    ///
+    /// A loop with such a request does not sleep, so it comes here in the same pass, before it polls the kernel.
+    @inline(never)
+    private func takeHandOvers() {
+        runs.requests.remove(.handOvers)
+        members.takeHandOvers()
     }
 
     /// Changes the mode in which the loop runs, and updates the parts of the loop that depend on the mode.

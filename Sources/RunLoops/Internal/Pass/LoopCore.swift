@@ -5,7 +5,7 @@
 /// thread. An input, such as a timer, calls only the part that it belongs to, and never the pass.
 ///
 /// > Thread safety: the loop's own thread only.
-final class LoopCore {
+final class LoopCore: LoopParts {
     let handle: LoopHandle
     let poller: Poller
 
@@ -23,9 +23,12 @@ final class LoopCore {
     var mainQueue: MainQueueAccess
 
     /// The state of the pass itself, which belongs to none of the parts.
-    private let state = ExclusivityUnchecked(State())
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    private var state = State()
 
-    private struct State {
+    private struct State: ~Copyable {
         var runs = RunStack()
         var waiting = Waiting()
         var now = Moment(nanoseconds: 0)
@@ -50,20 +53,20 @@ final class LoopCore {
 
     /// The nested runs of the loop: their number, and the requests that have not yet taken effect on them.
     var runs: RunStack {
-        @inline(__always) _read { yield state.value.runs }
-        @inline(__always) _modify { yield &state.value.runs }
+        @inline(__always) _read { yield state.runs }
+        @inline(__always) _modify { yield &state.runs }
     }
 
     /// The way in which the loop waits for work, and the measurements that it is based on.
     var waiting: Waiting {
-        @inline(__always) _read { yield state.value.waiting }
-        @inline(__always) _modify { yield &state.value.waiting }
+        @inline(__always) _read { yield state.waiting }
+        @inline(__always) _modify { yield &state.waiting }
     }
 
     /// The time at which this pass last read the clock.
     var now: Moment {
-        @inline(__always) get { state.value.now }
-        @inline(__always) set { state.value.now = newValue }
+        @inline(__always) get { state.now }
+        @inline(__always) set { state.now = newValue }
     }
 
     // MARK: - Mail

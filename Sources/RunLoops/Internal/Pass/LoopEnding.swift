@@ -40,7 +40,8 @@ final class LoopEnding {
             if let handler = last.take() {
                 caller.call(.endHandler, as: .endHandler, handler)
             } else {
-                cancelled -= 1
+                // A handler that another thread has cancelled is not necessarily counted yet.
+                cancelled = max(cancelled - 1, 0)
             }
         }
     }

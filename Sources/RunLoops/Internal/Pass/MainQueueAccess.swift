@@ -15,6 +15,14 @@ enum MainQueueAccess {
         }
     }
 
+    /// True if the loop is the main thread's loop.
+    var isOfMainThread: Bool {
+        switch self {
+        case .ofAnotherLoop: false
+        case .outOfReach, .served: true
+        }
+    }
+
     /// True if the loop is the main thread's loop, and is not running a block of the main queue.
     ///
     /// Such a loop can get a block of the main queue at any time. A run inside a block of the main queue serves no other block of

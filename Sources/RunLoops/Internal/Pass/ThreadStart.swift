@@ -44,15 +44,41 @@ final class ThreadStart: Sendable {
     /// Starts the thread, waits until its loop exists, and returns the loop.
     func start(stackSize: Int?) throws(SystemError) -> RunLoop {
         Fork.check("RunLoopThread.init")
-        do {
+        do throws(SystemError) {
+            if let stackSize, stackSize < ThreadStart.leastStackSize {
+                throw SystemError(call: "pthread_attr_setstacksize", code: EINVAL)
+            }
             try DetachedThread.start(name: name, stackSize: stackSize) { self.run() }
         } catch {
             driver?.threadEnds()
-            throw error
+            throw error.about(description(stackSize))
         }
         outcome.wait()
         // The loop is removed from this object, which exists as long as the thread and must not keep the loop alive.
-        return try outcome.take().get()
+        do throws(SystemError) { return try outcome.take().get() } catch {
+            throw error.about(description(stackSize))
+        }
+    }
+
+    /// The least size of a stack, in bytes.
+    ///
+    /// The system accepts 16 KiB, but a thread that runs Swift code overflows a stack below 32 KiB before it has a loop.
+    private static let leastStackSize = 65_536
+
+    /// The thread, and what was asked for it, for an error.
+    private func description(_ stackSize: Int?) -> String {
+        var text = "thread \"\(name)\""
+        if let stackSize {
+            text += " with a stack of \(stackSize) bytes"
+            if stackSize < ThreadStart.leastStackSize {
+                text += ", of at least \(ThreadStart.leastStackSize)"
+            }
+        }
+        if let processors {
+            let numbers = processors.sorted().map { "\($0)" }.joined(separator: ", ")
+            text += " on the processors [\(numbers)]"
+        }
+        return text
     }
 
     /// The work of the new thread, from its beginning to its end.

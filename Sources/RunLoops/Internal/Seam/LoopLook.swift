@@ -90,11 +90,12 @@ extension RunLoop {
     /// - Parameter answer: Receives the details on the loop's thread, or nil if the loop ends first. If this method is called eight
     ///   more times before the loop answers, `answer` is never called.
     package func askForDetails(_ answer: @escaping @Sendable (LoopDetails?) -> Void) {
-        let isFirst = objects.questions.withLock { questions in
+        // The oldest question is released after the lock, because destroying what it holds can ask again.
+        let (isFirst, released) = objects.questions.withLock { questions in
             questions.append(answer)
-            if questions.count > 8 { questions.removeFirst() }
-            return questions.count == 1
+            return (questions.count == 1, questions.count > 8 ? questions.removeFirst() : nil)
         }
+        withExtendedLifetime(released) {}
         if !isFirst { return }
         let questions = OpenQuestions(to: self)
         performInEveryMode { questions.answer() }
@@ -156,6 +157,9 @@ extension LoopCore {
                 let modes = input.membership.modes.map(\.label)
                 if let served = input as? ServedInput {
                     return served.parts.map { LoopDetails.Input($0, modes: modes) }
+                }
+                if let rung = input as? RungInput {
+                    return rung.parts.map { LoopDetails.Input($0, modes: modes) }
                 }
                 // A timer or source that represents another input is omitted, because that input is listed itself.
                 guard let (kind, origin) = LoopDetails.Kind.of(input) else { return [] }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The objects that other modules attach to a loop.
 ///
 /// There are three kinds. Companions are used only by the loop's thread, and exist as long as the loop. Shared objects are used by
@@ -13,6 +15,9 @@ final class LoopObjects: @unchecked Sendable {
 
     /// The objects that exist until the loop has ended; nil from then on.
     private let keptToTheEnd = Guarded<[any AnyObject & Sendable]?>([])
+
+    /// The number of deliveries of other modules that were discarded because the loop has ended.
+    let undelivered = Atomic<Int>(0)
 
     /// The unanswered questions of inspectors about the loop's details.
     let questions = Guarded<[@Sendable (LoopDetails?) -> Void]>([])

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension RunLoop {
     /// Returns the loop's object for a key, and makes it at the first call.
     ///
@@ -34,4 +36,10 @@ extension RunLoop {
     package func keepToTheEnd(_ object: any AnyObject & Sendable) {
         objects.keepToTheEnd(object)
     }
+
+    /// Counts a delivery of another module that was discarded because the loop has ended.
+    package func countUndelivered() { objects.undelivered.add(1, ordering: .relaxed) }
+
+    /// The number of deliveries of other modules that were discarded because the loop has ended.
+    package var undeliveredCount: Int { objects.undelivered.load(ordering: .relaxed) }
 }

@@ -1,4 +1,53 @@
 extension RunLoop {
+    /// Lets everything take effect that other threads have handed over to this loop, which is the loop of the calling thread.
+    package func takeHandOvers() { coreIfCurrent?.members.takeHandOvers() }
+
+    /// Lets the removals of an object take effect, and returns true if the object has not ended.
+    ///
+    /// Call this on the loop's thread before a handler of the object, if the object is not untouched.
+    package func admits(touched end: borrowing InputEnd) -> Bool {
+        coreIfCurrent?.members.admits(touched: end) ?? !end.hasEnded
+    }
+
+    /// Calls a closure on the thread of the loop, which removes an object there: now on that thread, or with a hand-over.
+    ///
+    /// If the loop has ended, this does nothing, because the end of a loop removes all objects. In a forked child, this does
+    /// nothing either.
+    ///
+    /// - Parameters:
+    ///   - end: The end of the object, whose handlers are not called until the removal has taken effect.
+    ///   - remove: The closure.
+    package func remove(_ end: borrowing InputEnd, _ remove: @escaping () -> Void) {
+        if Fork.isChild { return }
+        if let core = coreIfCurrent {
+            core.members.takeHandOversIfAny()
+            return remove()
+        }
+        handOverRemoval { _ in remove() }
+        end.markRemoval()
+    }
+
+    /// Does the same for an object without an end, such as a port: its loop takes what was handed over before each call.
+    package func remove(_ remove: @escaping () -> Void) {
+        if Fork.isChild { return }
+        if let core = coreIfCurrent {
+            core.members.takeHandOversIfAny()
+            return remove()
+        }
+        handOverRemoval { _ in remove() }
+    }
+
+    /// Hands over a call to the loop, or makes the call now if the calling thread is the loop's; does nothing if the loop has ended.
+    ///
+    /// Calls, removals and ends that one thread hands over take effect in order.
+    package func handOver(_ call: @escaping () -> Void) {
+        if let core = coreIfCurrent {
+            core.members.takeHandOversIfAny()
+            return call()
+        }
+        handOver { (_: LoopCore) in call() }
+    }
+
     /// Ends the program unless the calling thread is the loop's thread.
     ///
     /// - Parameters:

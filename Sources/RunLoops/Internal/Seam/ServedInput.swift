@@ -36,6 +36,8 @@ package final class ServedInput: SignalledInput {
         watch = DescriptorSource(descriptor, interest: .read, watchesSet: isSet, origin: origin) { _, _ in
             false
         }
+        // The watch is in the loop only while this input is.
+        watch.relay = { [unowned self] in becameReady() }
     }
 
     // MARK: - Modes
@@ -52,7 +54,6 @@ package final class ServedInput: SignalledInput {
             let signal = ReadyNode(handle: loop.handle, input: self)
             state.value.signal = signal
             state.value.server = server
-            watch.relay = { [unowned inputs = loop.readyInputs] in inputs.becameReady(signal) }
         }
         loop.readyInputs.add(self, to: mode)
     }
@@ -66,15 +67,24 @@ package final class ServedInput: SignalledInput {
     /// Removes the input from all its modes.
     package func leave() { loop.members.remove(self) }
 
+    /// The modes that the input is in, in no particular order.
+    package var modes: [RunLoop.Mode] { isInLoop ? state.value.membership.modes : [] }
+
     /// True while the input is in a mode of its loop.
     ///
     /// Check this again after each call of a user's handler, because the handler can remove the input.
     package var isInLoop: Bool { state.value.signal != nil }
 
     /// Returns true if the input is in its loop, and the loop serves it in a mode.
+    ///
+    /// Call this before each call of a user's handler: the removals that other threads have handed over take effect first.
     package func isServed(in mode: RunLoop.Mode) -> Bool {
-        isInLoop && state.value.membership.contains(mode)
+        if loop.members.wasHandedOver { loop.members.takeHandOvers() }
+        return isInLoop && state.value.membership.contains(mode)
     }
+
+    /// The same for the mode that the loop is running in.
+    package var isServedNow: Bool { currentMode.map { isServed(in: $0) } ?? false }
 
     /// The common modes of the input's loop, in no particular order.
     package var commonModes: [RunLoop.Mode] { loop.members.modes.common }
@@ -112,7 +122,8 @@ package protocol InputServer: Inspected {
     ///
     /// - Parameters:
     ///   - mode: The mode that the loop runs in.
-    ///   - budget: The remaining budget of this pass. Call `spend` before each message.
+    ///   - budget: The budget that all inputs of this step of the pass share. It allows at least one message. Call `spend` before
+    ///     each smallest step, and pass the budget on to the code that makes the steps. If `spend` refuses, return with `hasMore`.
     /// - Returns: The outcome.
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served
 
@@ -134,10 +145,11 @@ extension ServedInput {
     var parts: [InspectedPart] { state.value.server?.parts ?? [] }
 
     var keepsModeAlive: Bool { true }
+    var unservedParts: [String] { parts.map(\.words) }
     var step: SignalledStep { .ports }
 
-    func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served {
-        guard let signal = state.value.signal, let server = state.value.server,
+    func serve(in loop: ReadyInputs, _ signal: ReadyNode, _ budget: inout Budget) -> Served {
+        guard state.value.signal != nil, let server = state.value.server,
             let mode = loop.members.currentMode
         else {
             return Served()
@@ -153,7 +165,6 @@ extension ServedInput {
         state.value.signal = nil
         let server = state.value.server
         state.value.server = nil
-        watch.relay = nil
         if watch.membership.loop === loop { loop.remove(watch) }
         server?.didLeaveLoop()
     }

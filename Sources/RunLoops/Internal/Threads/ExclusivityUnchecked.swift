@@ -6,6 +6,9 @@
 ///
 /// With `-D CHECKS_EXCLUSIVITY`, the values are checked. The tests with the address sanitizer run with this condition.
 ///
+/// A property of a class in this module can instead have the attributes `@safe @exclusivity(unchecked)`, inside `#if
+/// !CHECKS_EXCLUSIVITY`. Then the value needs no memory of its own. The same rules hold for it.
+///
 /// The accessors of `value` return its address. If they were coroutines, code of other modules would retain each array that it
 /// reads. Without `@usableFromInline` on the type, code of other modules would call the accessors instead of inlining them.
 ///

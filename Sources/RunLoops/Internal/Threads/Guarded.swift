@@ -10,6 +10,8 @@ package import Glibc
 /// reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
 /// ``MessagePortCore/Registration``, and the graph of all waits, ``ThreadWait/graph``.
 ///
+/// The mutex and the value share one piece of memory.
+///
 /// `@safe`: the memory belongs to this value from `init` to `deinit`, and the address of the mutex never changes. `@unchecked
 /// Sendable`: the value is accessed under the lock only.
 @safe
@@ -20,16 +22,24 @@ package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
 
     @inlinable
     package init(_ value: Value) {
-        unsafe mutex = InheritingMutex.make()
-        unsafe storage = .allocate(capacity: 1)
+        // The value comes behind the mutex. Memory of `malloc` is aligned for both.
+        let alignment = MemoryLayout<Value>.alignment
+        precondition(alignment <= 16, "a guarded value needs no more than the usual alignment")
+        let offset = unsafe (MemoryLayout<pthread_mutex_t>.size + alignment - 1) & ~(alignment - 1)
+        guard let memory = unsafe malloc(offset + MemoryLayout<Value>.size) else {
+            fatalError("RunLoop: no memory")
+        }
+        unsafe mutex = memory.bindMemory(to: pthread_mutex_t.self, capacity: 1)
+        unsafe InheritingMutex.initialize(mutex)
+        unsafe storage = (memory + offset).bindMemory(to: Value.self, capacity: 1)
         unsafe storage.initialize(to: value)
     }
 
     @inlinable
     deinit {
         unsafe storage.deinitialize(count: 1)
-        unsafe storage.deallocate()
-        unsafe InheritingMutex.destroy(mutex)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe free(mutex)
     }
 
     /// Reads or changes the value under the lock.

@@ -9,14 +9,6 @@ package import Glibc
 /// Such a mutex contains the ID of the thread that owns it. The thread of a forked child has another ID. So the child cannot unlock
 /// a mutex that its parent's thread locked before the fork, and has to initialize that mutex again.
 package enum InheritingMutex {
-    /// Makes an unlocked mutex.
-    @inlinable
-    package static func make() -> UnsafeMutablePointer<pthread_mutex_t> {
-        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        unsafe initialize(mutex)
-        return unsafe mutex
-    }
-
     /// Initializes a mutex as unlocked.
     ///
     /// The memory is new or, in a forked child, holds a mutex that was locked at the fork.
@@ -28,12 +20,5 @@ package enum InheritingMutex {
         // Some kernels are built without priority inheritance.
         if unsafe pthread_mutex_init(mutex, &attributes) != 0 { unsafe pthread_mutex_init(mutex, nil) }
         unsafe pthread_mutexattr_destroy(&attributes)
-    }
-
-    /// Frees an unlocked mutex.
-    @inlinable
-    package static func destroy(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
-        unsafe pthread_mutex_destroy(mutex)
-        unsafe mutex.deallocate()
     }
 }

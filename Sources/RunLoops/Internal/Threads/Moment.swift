@@ -14,6 +14,7 @@ package struct Moment: Comparable, Hashable, Sendable {
     ///
     /// The property is computed, because a stored constant is initialized at its first use. If one thread initialized the constant
     /// while another thread forked, the child would hang when it reads the constant.
+    @usableFromInline
     package static var never: Moment { Moment(nanoseconds: .max) }
 
     @inlinable
@@ -24,10 +25,8 @@ package struct Moment: Comparable, Hashable, Sendable {
     /// In a simulation, this is the simulation's clock.
     package static func now() -> Moment {
         if ThreadDriver.isPresent { return driven() }
-        var time = timespec()
-        // Safe: the kernel fills our own value. The call cannot fail for this clock, which exists since Linux 2.6.39.
-        unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-        return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+        // The call cannot fail for this clock, which exists since Linux 2.6.39.
+        return Moment(nanoseconds: runloops_clock(CLOCK_BOOTTIME))
     }
 
     /// Returns the time of the simulation, which the calling thread's ``ThreadDriver`` provides.
@@ -63,6 +62,7 @@ private var epoch: ContinuousClock.Instant { ContinuousClock().systemEpoch }
 
 extension Moment {
     /// Makes the moment of an instant, rounded up to a whole nanosecond, so that a timer is never early.
+    @usableFromInline
     package init(_ instant: ContinuousClock.Instant) {
         self.init(nanoseconds: epoch.duration(to: instant).nanosecondsRoundedUp)
     }

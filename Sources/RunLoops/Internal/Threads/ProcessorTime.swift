@@ -18,7 +18,7 @@ struct ProcessorTime: ~Copyable, Sendable {
     /// Stores the processor time of the calling thread, which is about to end.
     ///
     /// After the thread has ended, its time cannot be read by its ID, because the system can give the ID to another thread.
-    func end() { final.store(ProcessorTime.read(CLOCK_THREAD_CPUTIME_ID) ?? 0, ordering: .relaxed) }
+    func end() { final.store(max(runloops_clock(CLOCK_THREAD_CPUTIME_ID), 0), ordering: .relaxed) }
 
     /// The processor time until now, or until ``end()``, in nanoseconds; 0 before the first call of `begin()`.
     var nanoseconds: Int64 {
@@ -28,13 +28,6 @@ struct ProcessorTime: ~Copyable, Sendable {
         if thread == 0 { return 0 }
         // This is the number by which the kernel identifies the clock of a thread. It consists of the inverted ID of the thread, a
         // bit that means "of a thread", and two bits that mean "time on a processor".
-        return ProcessorTime.read(~thread << 3 | 0b110) ?? 0
-    }
-
-    private static func read(_ clock: clockid_t) -> Int64? {
-        var time = timespec()
-        // Safe: the kernel fills our own value.
-        guard unsafe clock_gettime(clock, &time) == 0 else { return nil }
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+        return max(runloops_clock(~thread << 3 | 0b110), 0)
     }
 }

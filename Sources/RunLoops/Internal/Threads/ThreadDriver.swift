@@ -21,6 +21,11 @@ package final class ThreadDriver: Sendable {
     let name: String
     /// Returns the present time of the simulation's clock.
     let now: @Sendable () -> ContinuousClock.Instant
+    /// Returns the present time of the simulation's wall clock, since 1970.
+    let timeSince1970: @Sendable () -> Duration
+    /// Registers a closure that the simulation calls, on any thread, when its wall clock was set; the closure returns false if it
+    /// must not be called again.
+    let watchWallClock: @Sendable (@escaping @Sendable () -> Bool) -> Void
     /// Blocks the thread until a time, or until the condition is true.
     ///
     /// The closure can check the condition any number of times.
@@ -40,6 +45,8 @@ package final class ThreadDriver: Sendable {
 
     package init(
         name: String, now: @escaping @Sendable () -> ContinuousClock.Instant,
+        timeSince1970: @escaping @Sendable () -> Duration,
+        watchWallClock: @escaping @Sendable (@escaping @Sendable () -> Bool) -> Void,
         wait: @escaping @Sendable (ContinuousClock.Instant, Place, () -> Bool) -> Void,
         makeThread: @escaping @Sendable (String) -> ThreadDriver,
         threadBegins: @escaping @Sendable () -> Void, loopBegins: @escaping @Sendable () -> Void,
@@ -47,6 +54,8 @@ package final class ThreadDriver: Sendable {
     ) {
         self.name = name
         self.now = now
+        self.timeSince1970 = timeSince1970
+        self.watchWallClock = watchWallClock
         self.wait = wait
         self.makeThread = makeThread
         self.threadBegins = threadBegins

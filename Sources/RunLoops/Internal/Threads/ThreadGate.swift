@@ -1,52 +1,31 @@
-internal import CLibEvent
-internal import Glibc
+internal import CThreads
 
 /// A gate at which threads wait until another thread opens the gate.
 ///
-/// An open gate stays open.
+/// An open gate stays open. The gate is a word on which the kernel lets threads sleep (a futex), so opening a gate at which no
+/// thread waits takes no system call.
 ///
-/// `@unchecked Sendable`: the mutex guards `isOpen`, and the addresses never change. `@safe`: the memory belongs to this object
-/// from `init` to `deinit`.
+/// `@unchecked Sendable`: the word is changed by atomic operations only, and its address never changes. `@safe`: the memory belongs
+/// to this object from `init` to `deinit`.
 @safe
 package final class ThreadGate: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    /// True after the gate was opened; guarded by the mutex.
-    private var isOpen = false
+    private let word: UnsafeMutablePointer<UInt32>
 
     package init() {
-        unsafe mutex = InheritingMutex.make()
-        unsafe condition = .allocate(capacity: 1)
-        var attributes = pthread_condattr_t()
-        unsafe pthread_condattr_init(&attributes)
-        unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        unsafe pthread_cond_init(condition, &attributes)
-        unsafe pthread_condattr_destroy(&attributes)
+        unsafe word = .allocate(capacity: 1)
+        unsafe word.initialize(to: 0)
     }
 
-    deinit {
-        // Safe: no thread waits at the gate, because a waiting thread holds a reference to the gate.
-        unsafe pthread_cond_destroy(condition)
-        unsafe condition.deallocate()
-        unsafe InheritingMutex.destroy(mutex)
-    }
+    // Safe: no thread waits at the gate or opens it, because such a thread holds a reference to the gate.
+    deinit { unsafe word.deallocate() }
 
     /// Opens the gate.
     ///
     /// All waiting threads continue, and later waits return at once.
-    package func open() {
-        unsafe pthread_mutex_lock(mutex)
-        isOpen = true
-        unsafe pthread_cond_broadcast(condition)
-        unsafe pthread_mutex_unlock(mutex)
-    }
+    package func open() { unsafe runloops_gate_open(word) }
 
     /// True if the gate is open now.
-    package var looksOpen: Bool {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        return isOpen
-    }
+    package var looksOpen: Bool { unsafe runloops_gate_is_open(word) }
 
     /// Waits until the gate is open.
     package func wait() { _ = wait(until: .never) }
@@ -71,23 +50,10 @@ package final class ThreadGate: @unchecked Sendable {
             driver.wait(deadline.instant, .gate) { looksOpen }
             return looksOpen
         }
-        // A thread that was cancelled in the wait would leave the mutex locked, and the thread that opens the gate would hang.
-        let cancellation = ThreadCancellation.disable()
-        defer { cancellation.restore() }
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
-        while !isOpen {
-            if deadline == .never {
-                unsafe pthread_cond_wait(condition, mutex)
-                continue
-            }
+        if deadline == .never { return unsafe runloops_gate_wait(word, -1) }
+        while !looksOpen {
             guard let length = ThreadGate.waitLength(until: deadline, at: .now()) else { return false }
-            var end = timespec()
-            unsafe clock_gettime(CLOCK_MONOTONIC, &end)
-            let nanoseconds = end.tv_nsec + Int(length)
-            end.tv_sec += nanoseconds / 1_000_000_000
-            end.tv_nsec = nanoseconds % 1_000_000_000
-            unsafe pthread_cond_timedwait(condition, mutex, &end)
+            _ = unsafe runloops_gate_wait(word, length)
         }
         return true
     }
@@ -95,10 +61,10 @@ package final class ThreadGate: @unchecked Sendable {
     /// The maximum time, in nanoseconds, for which a thread waits before it reads the clock again.
     static let longestWait: Int64 = 1_000_000_000
 
-    /// Returns the length, in nanoseconds, of the next wait on the condition variable.
+    /// Returns the length, in nanoseconds, of the next wait for the word.
     ///
-    /// No condition variable can wait on the clock of ``Moment``. The clock of condition variables stands still while the machine
-    /// is suspended, but the clock of ``Moment`` continues. So a thread waits in short steps, and reads the clock of ``Moment``
+    /// The kernel cannot wait for a word on the clock of ``Moment``. The clock of such waits stands still while the machine is
+    /// suspended, but the clock of ``Moment`` continues. So a thread waits in short steps, and reads the clock of ``Moment``
     /// after each step. If the deadline passes during a suspension, the thread continues at most ``longestWait`` after the
     /// suspension has ended.
     ///

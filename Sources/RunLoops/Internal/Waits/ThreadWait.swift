@@ -74,6 +74,7 @@ package final class ThreadWait: Sendable {
     /// Returns the events that other threads can be waiting for, and that only the calling thread can cause.
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
+        targets.reserveCapacity(3)
         if let loop = RunLoop.existing {
             // The main thread holds this target in addition to `.mainLoop`, because a port identifies its receiver only by the
             // identity of the loop's handle.
@@ -82,7 +83,8 @@ package final class ThreadWait: Sendable {
         if runloops_is_main_thread() { targets.append(.mainLoop) }
         if let thread = PortSetServers.threadIfServing { targets.append(.thread(thread)) }
         let source = callsHere.withLock { $0 }
-        return targets + (source?.targets() ?? [])
+        if let source { targets += source.targets() }
+        return targets
     }
 
     /// The function that returns a target for each observer's handler that is running on the calling thread.

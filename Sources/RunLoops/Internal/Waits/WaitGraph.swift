@@ -11,21 +11,27 @@ struct WaitGraph {
     /// A wait is listed under each of its ``ThreadWait/heldTargets``.
     private var waits: [WaitTarget: [ThreadWait]] = [:]
 
+    /// A wait that is not in `waits`; nil if all are.
+    ///
+    /// Usually no other wait is in progress. Then a wait needs no place in the table, and closes no circle with another one.
+    private var lone: ThreadWait?
+
     /// Returns true if the graph contains a wait with this origin.
     ///
     /// The origin is the source location of the call in which the thread waits. For `Port.send`, it is the source location at which
     /// the port was made.
     func holdsWait(of origin: SourceLocation) -> Bool {
-        waits.values.contains { $0.contains { $0.origin.description == origin.description } }
+        all.contains { $0.origin.description == origin.description }
     }
 
     /// True if the graph contains no wait.
-    var isEmpty: Bool { waits.isEmpty }
+    var isEmpty: Bool { lone == nil && waits.isEmpty }
 
     /// All waits in the graph, each listed once.
     var all: [ThreadWait] {
         var seen: Set<ObjectIdentifier> = []
-        return waits.values.joined().filter { seen.insert(ObjectIdentifier($0)).inserted }
+        let others = waits.values.joined().filter { seen.insert(ObjectIdentifier($0)).inserted }
+        return lone.map { [$0] + others } ?? others
     }
 
     /// Adds a wait to the graph, unless it would close a circle of threads that wait for each other.
@@ -33,23 +39,41 @@ struct WaitGraph {
     /// - Returns: The shortest circle; nil if there is none. The first element is this wait. Each element waits for the thread of
     ///   the next element.
     mutating func enter(_ wait: ThreadWait) -> [ThreadWait]? {
-        if let circle = circle(closedBy: wait) { return circle }
+        if isEmpty {
+            if closesCircleAlone(wait) { return [wait] }
+        } else if let circle = circle(closedBy: wait) {
+            return circle
+        }
         enterUnchecked(wait)
         return nil
     }
 
     /// Adds a wait to the graph even if it closes a circle, because one of the waits in the circle ends by itself.
     mutating func enterUnchecked(_ wait: ThreadWait) {
+        if wait.heldTargets.isEmpty { return }
+        if lone == nil {
+            lone = wait
+            return
+        }
         for target in wait.heldTargets { waits[target, default: []].append(wait) }
     }
 
     /// Removes a wait from the graph, because the wait is over.
     mutating func leave(_ wait: ThreadWait) {
+        if lone === wait {
+            lone = nil
+            return
+        }
         for target in wait.heldTargets {
             guard let index = waits.index(forKey: target) else { continue }
             waits.values[index].removeAll { $0 === wait }
             if waits.values[index].isEmpty { waits.remove(at: index) }
         }
+    }
+
+    /// Returns true if a new wait is for an event that only its own thread can cause.
+    private func closesCircleAlone(_ wait: ThreadWait) -> Bool {
+        wait.stillWaitsFor().contains { wait.heldTargets.contains($0) }
     }
 
     /// Returns the shortest circle that a new wait would close; nil if there is none.
@@ -66,6 +90,9 @@ struct WaitGraph {
                 if wait.heldTargets.contains(target) { return way(to: position, in: reached) }
                 for next in waits[target] ?? [] where seen.insert(ObjectIdentifier(next)).inserted {
                     reached.append(Reached(wait: next, previous: position))
+                }
+                if let lone, lone.heldTargets.contains(target), seen.insert(ObjectIdentifier(lone)).inserted {
+                    reached.append(Reached(wait: lone, previous: position))
                 }
             }
             position += 1
