@@ -7,6 +7,7 @@ public final class DelayedPerform: Sendable {
     /// The result of cancelling a delayed block.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum Cancellation: Hashable, Sendable {
         /// The block was cancelled: it has not run, and will not run.
         case cancelled

@@ -21,36 +21,38 @@ internal import Glibc
 /// before it calls each handler, so bytes that one source has read are not reported to the other sources. If the handler runs the
 /// loop, that inner run does not call the handler again.
 ///
-/// A source does not own its descriptor, unless you pass `closesDescriptor: true`. Remove or invalidate the source *before* the
-/// descriptor is closed: if the loop finds that a descriptor was closed, it ends the program, because the number can then refer to
-/// another file.
+/// A source owns its descriptor, and closes it, if you pass an ``OwnedDescriptor``. If you pass a number, you close the descriptor.
+/// Then remove or invalidate the source *before* that: if the loop finds that a descriptor was closed, it ends the program, because
+/// the number can then refer to another file. After an end on another thread, the descriptor can be closed at once.
+///
+/// Each pass calls the handler at most once, and does not limit the time that the handler takes. So a handler should read a bounded
+/// number of bytes in one call.
 ///
 /// <doc:Descriptors> shows a connection.
 ///
-/// > Thread safety: one thread; after the source is added, the thread of its loop.
+/// > Thread safety: ``invalidate()`` and ``isValid`` from any thread (<doc:Ends>). All other members from one thread; after the
+/// > source is added, from the thread of its loop.
 public final class DescriptorSource {
     /// The descriptor that the source watches.
     public let descriptor: CInt
 
-    /// The events that the source watches the descriptor for; at least one event.
+    /// The events that the source watches the descriptor for.
+    ///
+    /// An empty interest pauses the source: its handler is not called, not even for a hang-up or an error. The source stays in its
+    /// modes and keeps them alive, and what it has not read stays in the kernel, so that a peer that sends has to wait. Setting
+    /// another interest resumes the source, which then reports the present readiness.
     ///
     /// You can change the interest at any time, even in the handler and while the source is in no loop. The loop passes the change
     /// to the kernel before it next polls the kernel. Of several changes, only the last change takes effect, and setting the same
     /// interest again costs nothing. Readiness outside the new interest does not reach the handler, even if the kernel has reported
     /// it already. After a change, an edge-triggered source reports all present readiness once more.
     ///
-    /// If the kernel refuses the change, ``onWatchRefused`` is called. Setting the interest of an invalid source does nothing.
-    ///
-    /// - Precondition: The interest is not empty. To pause a source, remove it from its loop.
+    /// If the kernel refuses the change, the handler of ``onWatchRefused(_:)`` is called. Setting the interest of an invalid source
+    /// does nothing.
     public var interest: Interest {
         get { state.value.interest }
         set {
             _ = membership.loop?.requireCurrent("DescriptorSource.interest")
-            if newValue.isEmpty {
-                misuse(
-                    "DescriptorSource.interest: no interest; remove the source from its loop to pause it, or invalidate it"
-                )
-            }
             if !isValid || newValue == interest { return }
             state.value.interest = newValue
             interestDidChange()
@@ -61,38 +63,20 @@ public final class DescriptorSource {
     public let trigger: Trigger
 
     /// True until the source is invalidated.
-    public private(set) var isValid = true
+    ///
+    /// > Thread safety: any thread.
+    public var isValid: Bool { !end.hasEnded }
+    package let end = InputEnd()
 
-    /// The handler that is called when the kernel refuses to watch the descriptor.
-    ///
-    /// The loop calls the handler on its thread if the kernel refuses to resume watching the descriptor after a run in another
-    /// mode, or to watch it for another ``interest``. The kernel refuses if it has no memory (`ENOMEM`), or if the user of the
-    /// process watches too many descriptors (`ENOSPC`).
-    ///
-    /// While the loop runs in a mode of the source, it retries after pauses that grow from a millisecond to a second. No readiness
-    /// is lost: it is reported when the kernel watches the descriptor again. The handler is called when the kernel first refuses,
-    /// and not again while the retries fail. The handler is allowed to invalidate the source. Without a handler,
-    /// ``RunLoopDiagnostics`` reports the refusal.
-    ///
-    /// If the kernel refuses while you add the source, ``RunLoop/add(_:forMode:)-(DescriptorSource,_)`` throws the error instead.
-    ///
-    /// > Thread safety: one thread; after the source is added, the thread of its loop.
-    public var onWatchRefused: ((DescriptorSource, SystemError) -> Void)? {
-        get { refusalHandler }
-        set {
-            // The old handler is released after the change, because destroying an object that it holds can set this property again.
-            let replaced = refusalHandler
-            refusalHandler = newValue
-            withExtendedLifetime(replaced) {}
-        }
-    }
-    private var refusalHandler: ((DescriptorSource, SystemError) -> Void)?
+    /// The handler that is called when the kernel refuses to watch the descriptor; nil if there is none.
+    var watchRefused: ((DescriptorSource, SystemError) -> Void)?
 
-    private let closesDescriptor: Bool
+    /// The descriptor, if the source closes it; nil if other code closes it, or it is closed.
+    var owned: OwnedDescriptor?
     /// The closure that is called with the descriptor's readiness; nil after the source was invalidated.
     ///
     /// The closure returns true if there was an event to serve.
-    private(set) var handler: ((DescriptorSource, Readiness) -> Bool)?
+    var handler: ((DescriptorSource, Readiness) -> Bool)?
     let origin: SourceLocation
     /// The closure that is called after this source was invalidated.
     ///
@@ -100,11 +84,10 @@ public final class DescriptorSource {
     var onInvalidation: (() -> Void)?
     /// The closure that the loop calls instead of the handler; nil if the loop calls the handler.
     ///
-    /// The closure is set while the source represents another input, which polls its descriptors itself. The closure marks the
-    /// other input as ready, so that the loop serves the other input later in the pass.
+    /// The closure is set if the source represents another input, which is served in the step of the ports. The closure marks the
+    /// other input as ready, so that the loop serves the other input later in the pass. It is set before the source first joins a
+    /// loop, and does not change afterwards.
     var relay: (() -> Void)?
-    /// True if the source represents another input that polls its own descriptors, which are all in one epoll set.
-    let standsForInput: Bool
     /// True if the descriptor is an epoll set.
     let watchesSet: Bool
     /// The mutable state, which the loop reads each time that the kernel reports the descriptor as ready.
@@ -112,30 +95,55 @@ public final class DescriptorSource {
     /// `DescriptorSource+Watching` describes its parts.
     let state: ExclusivityUnchecked<State>
 
-    /// Makes a source that is in no loop yet.
+    /// Makes a source that is in no loop yet, for a descriptor that you close.
+    ///
+    /// Close the descriptor after ``invalidate()``, never before.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor to watch.
-    ///   - interest: The events to watch the descriptor for; at least one event.
+    ///   - interest: The events to watch the descriptor for; empty for a source that begins paused.
     ///   - trigger: The condition on which the handler is called.
-    ///   - closesDescriptor: True if the source owns the descriptor: it closes the descriptor when it is invalidated or
-    ///     destroyed.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - handler: Called on the loop's thread with the source and the readiness of the descriptor. The source holds the handler
     ///     until the source is invalidated.
-    public init(
-        _ descriptor: CInt, interest: Interest, trigger: Trigger = .level, closesDescriptor: Bool = false,
+    public convenience init(
+        _ descriptor: CInt, interest: Interest, trigger: Trigger = .level, fileID: StaticString = #fileID,
+        line: Int = #line, handler: @escaping (DescriptorSource, Readiness) -> Void
+    ) {
+        self.init(descriptor, nil, interest, trigger, SourceLocation(fileID, line), handler)
+    }
+
+    /// Makes a source that is in no loop yet, and that owns its descriptor.
+    ///
+    /// The source closes the descriptor when it is invalidated or destroyed.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The descriptor to watch.
+    ///   - interest: The events to watch the descriptor for; empty for a source that begins paused.
+    ///   - trigger: The condition on which the handler is called.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: Called on the loop's thread with the source and the readiness of the descriptor. The source holds the handler
+    ///     until the source is invalidated.
+    public convenience init(
+        _ descriptor: consuming OwnedDescriptor, interest: Interest, trigger: Trigger = .level,
         fileID: StaticString = #fileID, line: Int = #line,
         handler: @escaping (DescriptorSource, Readiness) -> Void
     ) {
-        if interest.isEmpty { misuse("DescriptorSource.init: no interest; use .read, .write or both") }
+        let number = descriptor.descriptor
+        self.init(number, descriptor, interest, trigger, SourceLocation(fileID, line), handler)
+    }
+
+    private init(
+        _ descriptor: CInt, _ owned: consuming OwnedDescriptor?, _ interest: Interest, _ trigger: Trigger,
+        _ origin: SourceLocation, _ handler: @escaping (DescriptorSource, Readiness) -> Void
+    ) {
         self.descriptor = descriptor
+        self.owned = owned
         state = ExclusivityUnchecked(State(interest))
         self.trigger = trigger
-        self.closesDescriptor = closesDescriptor
-        self.origin = SourceLocation(fileID, line)
-        standsForInput = false
+        self.origin = origin
         watchesSet = false
         self.handler = { source, readiness in
             handler(source, readiness)
@@ -161,54 +169,43 @@ public final class DescriptorSource {
         self.descriptor = descriptor
         state = ExclusivityUnchecked(State(interest))
         trigger = .level
-        closesDescriptor = false
-        standsForInput = false
         self.watchesSet = watchesSet
         self.origin = origin
         self.handler = handler
     }
 
-    /// Makes a source that represents another input, whose descriptors are all in one epoll set.
+    /// Sets the handler that is called when the kernel refuses to watch the descriptor.
     ///
-    /// The source keeps no mode alive.
+    /// The loop calls the handler on its thread if the kernel refuses to resume watching the descriptor after a run in another
+    /// mode, or to watch it for another ``interest``. The kernel refuses if it has no memory (`ENOMEM`), or if the user of the
+    /// process watches too many descriptors (`ENOSPC`).
     ///
-    /// - Parameters:
-    ///   - set: The descriptor of the epoll set.
-    ///   - origin: The place where the other input was made.
-    ///   - handler: Serves the other input, even if no descriptor of the set is ready. Returns true if there was an event to serve.
-    init(set: CInt, origin: SourceLocation, handler: @escaping () -> Bool) {
-        descriptor = set
-        state = ExclusivityUnchecked(State(.read))
-        trigger = .level
-        closesDescriptor = false
-        standsForInput = true
-        watchesSet = true
-        self.origin = origin
-        self.handler = { _, _ in handler() }
+    /// While the loop runs in a mode of the source, it retries after pauses that grow from a millisecond to a second. No readiness
+    /// is lost: it is reported when the kernel watches the descriptor again. The handler is called when the kernel first refuses,
+    /// and not again while the retries fail. The handler is allowed to invalidate the source. Without a handler,
+    /// ``RunLoopDiagnostics`` reports the refusal.
+    ///
+    /// If the kernel refuses while you add the source, ``schedule(in:forMode:)`` throws the error instead. Once the source is
+    /// invalid, the call does nothing.
+    ///
+    /// - Parameter handler: Called with the source and the error.
+    ///
+    /// > Thread safety: one thread; after the source is added, the thread of its loop.
+    public func onWatchRefused(_ handler: @escaping (DescriptorSource, SystemError) -> Void) {
+        _ = membership.loop?.requireCurrent("DescriptorSource.onWatchRefused")
+        if isValid { watchRefused.replace(with: handler) }
     }
-
-    deinit { if closesDescriptor && isValid { close(descriptor) } }
 
     /// Removes the source from its loop for good, and releases its handler.
     ///
     /// The handler does not start afterwards. If the source owns its descriptor, the descriptor is closed. A second call does
     /// nothing.
-    public func invalidate() {
-        if !isValid { return }
-        let loop = membership.loop?.requireCurrent("DescriptorSource.invalidate")
-        isValid = false
-        let released = (handler, onWatchRefused)
-        handler = nil
-        onWatchRefused = nil
-        loop?.remove(self)
-        if closesDescriptor { close(descriptor) }
-        let onInvalidation = onInvalidation
-        self.onInvalidation = nil
-        onInvalidation?()
-        // Released last, when all state is consistent, because destroying an object that the handler holds can call into this
-        // source.
-        withExtendedLifetime(released) {}
-    }
+    ///
+    /// On another thread than the loop's, the loop gives back the source and closes an owned descriptor in its next pass. A
+    /// descriptor that the source does not own may be closed as soon as the call has returned, on any thread.
+    ///
+    /// > Thread safety: any thread: <doc:Ends>.
+    public func invalidate() { endAnywhere() }
 }
 
 @available(*, unavailable)

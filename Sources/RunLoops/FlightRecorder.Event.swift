@@ -6,6 +6,7 @@ extension FlightRecorder {
         /// The kind of an event.
         ///
         /// > Thread safety: a value.
+        @nonexhaustive
         public enum Kind: Hashable, Sendable {
             /// A call of a handler.
             ///

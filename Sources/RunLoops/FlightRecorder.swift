@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let recorder = try FlightRecorder()
-/// recorder.onSlowHandler(over: .milliseconds(50)) { snapshot, report in
+/// recorder.reportSlowHandlers(over: .milliseconds(50)) { snapshot, report in
 ///     save(snapshot)
 /// }
 /// ```
@@ -37,6 +37,7 @@ public final class FlightRecorder: Sendable {
     /// The amount of detail in a recording.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum Detail: Hashable, Sendable {
         /// A sample of the messages is recorded, and everything else is recorded in full.
         ///
@@ -50,22 +51,6 @@ public final class FlightRecorder: Sendable {
         case sampled
         /// Every handler and every sent message is recorded, for tests and experiments.
         case everything
-    }
-
-    /// An error of a recorder.
-    ///
-    /// > Thread safety: a value.
-    public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The process has another recorder that has not been stopped.
-        case isRecordedAlready
-
-        /// The error in words, with advice on what to do instead.
-        public var description: String {
-            switch self {
-            case .isRecordedAlready:
-                "the process has a flight recorder already; use it, or stop it before you make another one"
-            }
-        }
     }
 
     /// The maximum age of the events of a snapshot.
@@ -83,10 +68,10 @@ public final class FlightRecorder: Sendable {
     ///     of a thread that has ended stay until a new thread needs their room. If more than 32 threads exist at the same time, the
     ///     additional threads are counted, but not recorded.
     ///   - detail: The amount of detail.
-    /// - Throws: ``Failure/isRecordedAlready``.
+    /// - Throws: ``FlightRecorderError``.
     public init(
-        keeping window: Duration = .seconds(10), atMost byteLimit: Int = 8 << 20, detail: Detail = .sampled
-    ) throws(Failure) {
+        keeping window: Duration = .seconds(10), byteLimit: Int = 8 << 20, detail: Detail = .sampled
+    ) throws(FlightRecorderError) {
         Fork.check("FlightRecorder.init")
         if window <= .zero {
             misuse("FlightRecorder.init: a window of \(window) holds no event; use more than zero")
@@ -100,7 +85,7 @@ public final class FlightRecorder: Sendable {
             clock: clock, microsecond: clock.measureMicrosecond(),
             capacity: FlightRecorder.eventCount(bytes: byteLimit / FlightRecorder.mostThreads),
             mostRings: FlightRecorder.mostThreads, recordsEverything: detail == .everything)
-        guard let session else { throw .isRecordedAlready }
+        guard let session else { throw FlightRecorderError(.isRecordedAlready) }
         self.session = session
         LoopRegistry.recordingDidChange()
     }
@@ -159,15 +144,15 @@ public final class FlightRecorder: Sendable {
     ///
     /// - Parameters:
     ///   - threshold: The time that a handler is allowed to take; more than zero.
-    ///   - handler: Called on a separate thread, after the slow handler has returned. No call begins after ``stop()``; a call that
+    ///   - report: Called on a separate thread, after the slow handler has returned. No call begins after ``stop()``; a call that
     ///     is under way continues.
     /// - Throws: ``SystemError`` if the system cannot start a thread, or cannot open the descriptors of its loop.
-    public func onSlowHandler(
-        over threshold: Duration, _ handler: @escaping @Sendable (Snapshot, RunLoopWatchdog.Report) -> Void
+    public func reportSlowHandlers(
+        over threshold: Duration, to report: @escaping @Sendable (Snapshot, RunLoopWatchdog.Report) -> Void
     ) throws(SystemError) {
-        let watchdog = try RunLoopWatchdog(threshold: threshold) { [weak self] report in
-            guard let self, report.phase == .ended else { return }
-            handler(self.snapshot(), report)
+        let watchdog = try RunLoopWatchdog(threshold: threshold) { [weak self] slow in
+            guard let self, slow.phase == .ended else { return }
+            report(self.snapshot(), slow)
         }
         watchdogs.withLock { $0.append(watchdog) }
     }

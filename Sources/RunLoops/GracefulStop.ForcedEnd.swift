@@ -2,11 +2,12 @@ extension GracefulStop {
     /// The reason for the forced end of a graceful stop.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum ForcedEnd: Hashable, Sendable {
         /// A further signal arrived before ``GracefulStop/finish()`` was called; the value is the signal's number.
         case signal(CInt)
         /// The deadline passed before ``GracefulStop/finish()`` was called.
-        case deadlinePassed
+        case timedOut
 
         /// The exit status of the process.
         ///
@@ -15,7 +16,7 @@ extension GracefulStop {
         public var exitStatus: CInt {
             switch self {
             case .signal(let signal): 128 + signal
-            case .deadlinePassed: 124
+            case .timedOut: 124
             }
         }
     }

@@ -4,7 +4,8 @@ internal import DequeModule
 ///
 /// Libraries such as libcurl, hiredis, c-ares and libpq leave the waiting to your program: they name the descriptors and events to
 /// watch, and the time by which they must be called again. Pass all of this on to the source. The loop calls `service` at most once
-/// in a pass, for all ready descriptors. In `service`, take one ``Report`` after another, and call the library for each report.
+/// in a pass, in the step of the ports, for all ready descriptors. In `service`, take one ``Report`` after another, and call the
+/// library for each report.
 ///
 /// ```swift
 /// let source = try LibrarySource { source in
@@ -27,13 +28,17 @@ internal import DequeModule
 ///
 /// <doc:Libraries> builds an adapter from scratch, and shows where the calls of several libraries belong in it.
 ///
-/// > Thread safety: one thread; after the source is added, the thread of its loop.
+/// > Thread safety: ``invalidate()`` and ``isValid`` from any thread (<doc:Ends>). All other members from one thread; after the
+/// > source is added, from the thread of its loop.
 public final class LibrarySource {
     /// True until the source is invalidated.
-    public var isValid: Bool { state.value.isValid }
+    ///
+    /// > Thread safety: any thread.
+    public var isValid: Bool { !end.hasEnded }
+    package let end = InputEnd()
 
-    private var service: ((LibrarySource) -> Void)?
-    private var onInvalidation: (() -> Void)?
+    fileprivate var service: ((LibrarySource) -> Void)?
+    fileprivate var onInvalidation: (() -> Void)?
     let origin: SourceLocation
     /// The mutable state; `LibrarySource+Serving` declares its parts.
     ///
@@ -110,38 +115,46 @@ public final class LibrarySource {
 
     /// Removes and returns the next report; to be called inside `service`.
     ///
-    /// One call of `service` gets at most 64 reports. The remaining descriptors, and the descriptors whose reports you do not take,
-    /// are reported in the next pass. The kernel decides the order. Before it reports a descriptor again, it reports all other
-    /// descriptors that are ready.
+    /// One call of `service` gets at most 64 reports, and at most as many as the budget allows that the source shares with the ports
+    /// and the other library sources: <doc:OnePass>. The first report is always allowed. The remaining descriptors, and the
+    /// descriptors whose reports you do not take, are reported in the next pass. The kernel decides the order. Before it reports a
+    /// descriptor again, it reports all other descriptors that are ready.
     ///
-    /// - Returns: The report; nil if no report is left, or if the call is made outside of `service`.
+    /// - Returns: The report; nil if no report is left for this call, or if the call is made outside of `service`.
     public func nextReport() -> Report? { isValid ? takeReport() : nil }
 
     /// True inside `service` if the deadline has passed.
     ///
     /// The property is true only in the first call of `service` after the deadline.
-    public var deadlineHasPassed: Bool { state.value.deadlineHasPassed }
+    public var deadlineHasPassed: Bool { state.value.service?.deadlineHasPassed ?? false }
 
     /// Removes the source from its loop for good, releases `service`, and calls `onInvalidation`.
     ///
     /// `service` does not start afterwards; if it is running, ``nextReport()`` returns nil from now on. A second call does nothing.
-    public func invalidate() {
-        if !isValid { return }
-        requireOwnThread("LibrarySource.invalidate")
-        state.value.isValid = false
+    ///
+    /// On another thread than the loop's, the loop calls `onInvalidation` on its thread, in its next pass.
+    ///
+    /// > Thread safety: any thread: <doc:Ends>.
+    public func invalidate() { endAnywhere() }
+
+    /// Calls the user's `service` closure.
+    func callService() { service?(self) }
+}
+
+extension LibrarySource: Removable {
+    package func giveBack(inForkedChild isChild: Bool) {
         let released = (service, onInvalidation)
         service = nil
         onInvalidation = nil
-        // The loop can hold the last reference to this source, and releases it when the source leaves the loop.
-        withExtendedLifetime(self) { takeApart() }
-        released.1?()
+        if !isChild {
+            // The loop can hold the last reference to this source, and releases it when the source leaves the loop.
+            withExtendedLifetime(self) { takeApart() }
+            released.1?()
+        }
         // The closures are released last, when all state is consistent, because destroying an object that they hold can call
         // back.
         withExtendedLifetime(released) {}
     }
-
-    /// Calls the user's `service` closure.
-    func callService() { service?(self) }
 }
 
 @available(*, unavailable)

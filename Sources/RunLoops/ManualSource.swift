@@ -11,15 +11,18 @@
 /// Task.detached { source.signal() }
 /// ```
 ///
-/// > Thread safety: ``signal()`` from any thread; all other members on the thread of the source's loop.
+/// > Thread safety: any thread.
 public final class ManualSource: Sendable {
     private let bell = Doorbell()
     private let claim = Claim()
 
-    /// The handler; nil after the source was invalidated.
+    package let end = InputEnd()
+
+    /// The handler; nil after the source has given it back.
     ///
     /// `nonisolated(unsafe)`: only one thread at a time uses the handler and the input. Before other threads have the source, this
-    /// is the thread that makes the source. After that, it is the thread of the loop that holds the source's ``Claim``.
+    /// is the thread that makes the source. After that, it is the thread of the loop that holds the source's ``Claim``, or the
+    /// thread that gives the source back.
     nonisolated(unsafe) private var handler: (() -> Void)?
     /// The object that represents the source in its loop; nil while the source is in no loop.
     nonisolated(unsafe) private var input: ManualInput?
@@ -27,8 +30,8 @@ public final class ManualSource: Sendable {
 
     /// True until the source is invalidated.
     ///
-    /// > Thread safety: the thread of the source's loop; while the source is in no loop, one thread at a time.
-    public var isValid: Bool { unsafe handler != nil }
+    /// > Thread safety: any thread.
+    public var isValid: Bool { !end.hasEnded }
 
     /// Makes a source that is in no loop yet.
     ///
@@ -55,15 +58,8 @@ public final class ManualSource: Sendable {
     ///
     /// The handler does not start afterwards, and signals have no effect. A second call does nothing.
     ///
-    /// > Thread safety: the thread of the source's loop; while the source is in no loop, one thread at a time.
-    public func invalidate() {
-        let loop = unsafe input?.membership.loop?.requireCurrent("ManualSource.invalidate")
-        let released = unsafe handler
-        unsafe handler = nil
-        if let loop, let input = unsafe input { loop.remove(input) }
-        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
-        withExtendedLifetime(released) {}
-    }
+    /// > Thread safety: any thread: <doc:Ends>.
+    public func invalidate() { endAnywhere() }
 
     func join(_ loop: ReadyInputs, _ mode: RunLoop.Mode) {
         if loop.members.hasEnded { return }
@@ -71,7 +67,10 @@ public final class ManualSource: Sendable {
             misuse(
                 "RunLoop.add(source): the source made at \(origin) is in another loop; remove it there first")
         }
-        guard let handler = unsafe handler else { return claim.release() }
+        // If the source is in this loop already, leaving the loop releases the claim.
+        guard end.join(loop.handle), let handler = unsafe handler else {
+            return unsafe input == nil ? claim.release() : ()
+        }
         let joined: ManualInput
         if let known = unsafe input {
             joined = known
@@ -88,6 +87,10 @@ public final class ManualSource: Sendable {
         loop.remove(input, from: mode)
     }
 
+    func modes(in loop: LoopMembers) -> [RunLoop.Mode] {
+        claim.isHeld(by: loop.handle) ? unsafe input?.membership.modes ?? [] : []
+    }
+
     /// The object that represents a manual source in one loop.
     ///
     /// Only the loop's thread may use this object.
@@ -95,7 +98,8 @@ public final class ManualSource: Sendable {
         var membership = Membership()
         fileprivate let source: ManualSource
         var origin: SourceLocation { source.origin }
-        private let handler: () -> Void
+        /// The handler; it does nothing after the source has given it back.
+        fileprivate var handler: () -> Void
         private var signal: ReadyNode?
         private var isServing = false
         /// True if a signal reached the loop while the handler was on the stack.
@@ -120,8 +124,9 @@ public final class ManualSource: Sendable {
             }
         }
 
-        func serve(in loop: ReadyInputs, _ budget: inout Budget) -> Served {
-            guard let signal else { return Served() }
+        func serve(in loop: ReadyInputs, _ signal: ReadyNode, _ budget: inout Budget) -> Served {
+            if !source.end.isUntouched && !admits(in: loop) { return Served() }
+            if self.signal == nil { return Served() }
             if isServing {
                 signalledMeanwhile = true
                 return Served()
@@ -135,6 +140,16 @@ public final class ManualSource: Sendable {
             return Served(calledHandler: true, hasMore: signalledMeanwhile && self.signal != nil)
         }
 
+        /// Lets what other threads have handed over take effect, and returns true if the source may still be served.
+        ///
+        /// If the source has left the mode, it keeps its signal.
+        private func admits(in loop: ReadyInputs) -> Bool {
+            guard loop.members.admits(touched: source.end), let signal else { return false }
+            if let mode = loop.members.currentMode, isIn(mode) { return true }
+            loop.becameReady(signal)
+            return false
+        }
+
         func didLeave(_ loop: LoopMembers) {
             // If a signal has reached the loop and was not served, the bell still contains the signal.
             if let node = source.bell.disarm() { _ = ReadyNode.takeRetained(node) }
@@ -143,6 +158,20 @@ public final class ManualSource: Sendable {
             unsafe source.input = nil
             source.claim.release()
         }
+    }
+}
+
+extension ManualSource: Removable {
+    package func giveBack(inForkedChild isChild: Bool) {
+        let released = unsafe handler
+        unsafe handler = nil
+        // The input holds the handler, too.
+        if let input = unsafe input {
+            input.handler = {}
+            if !isChild { input.membership.loop?.remove(input) }
+        }
+        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
+        withExtendedLifetime(released) {}
     }
 }
 

@@ -1,56 +1,86 @@
 /// The reason for which a wait for another thread's loop ended without a result.
 ///
-/// If you waited for a block, the block has not started and will not start. The exception is ``loopEnded(_:)``: the block can
+/// If you waited for a block, the block has not started and will not start. The exception is ``Reason/loopEnded``: the block can
 /// have started, and can itself have ended the thread. If you waited for the observers of a notification of the module
 /// Notifications, every error means that the notification has been posted, and that only the wait has ended early.
 ///
+/// Errors that differ only in the loop or the notification that they are about are equal.
+///
 /// > Thread safety: a value.
-public enum PerformError: Error, Hashable, Sendable {
-    /// The deadline passed before the block had started, or before all observers had been called.
-    case timedOut(ErrorOrigin)
-    /// The loop's thread ended before the block or the observers had returned.
+public struct PerformError: Error, Hashable, Sendable {
+    /// The kind of the error.
+    public let reason: Reason
+
+    /// The circle of threads that would wait for each other for ever.
     ///
-    /// It is possible that the block itself has ended the thread.
-    case loopEnded(ErrorOrigin)
-    /// The calling thread would wait for itself.
+    /// The value is nil unless the reason is ``Reason/wouldDeadlock``, and also if the thread would have waited for itself.
+    public let circle: WaitCircle?
+
+    package var origin = ErrorOrigin.unknown
+
+    /// Makes an error, for tests and for code that stands in for a loop.
     ///
-    /// A wait for a block does not throw this error, because a thread's own loop runs the block at once.
-    case wouldDeadlock(ErrorOrigin)
-    /// The wait would be part of a circle of threads that wait for each other for ever.
-    case circle(WaitCircle)
-}
+    /// - Parameter reason: The kind of the error.
+    public init(_ reason: Reason) {
+        self.reason = reason
+        circle = nil
+    }
 
-extension PerformError {
-    /// A ``timedOut(_:)`` error without an origin, to compare with or to throw in your own code.
-    public static var timedOut: PerformError { .timedOut(.unknown) }
+    package init(_ circle: WaitCircle) {
+        reason = .wouldDeadlock
+        self.circle = circle
+    }
 
-    /// A ``loopEnded(_:)`` error without an origin, to compare with or to throw in your own code.
-    public static var loopEnded: PerformError { .loopEnded(.unknown) }
+    /// The kinds of errors of a wait for a loop.
+    ///
+    /// ```swift
+    /// catch PerformError.Reason.timedOut { retryLater() }
+    /// ```
+    ///
+    /// > Thread safety: a value.
+    public struct Reason: Hashable, Sendable {
+        private enum Kind { case timedOut, loopEnded, wouldDeadlock }
 
-    /// A ``wouldDeadlock(_:)`` error without an origin, to compare with or to throw in your own code.
-    public static var wouldDeadlock: PerformError { .wouldDeadlock(.unknown) }
+        private let kind: Kind
 
-    /// Returns this error if its origin is known, or else the same error with the given origin.
-    func about(_ origin: @autoclosure () -> ErrorOrigin) -> PerformError {
-        switch self {
-        case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self
-        case .loopEnded(let known): known.isUnknown ? .loopEnded(origin()) : self
-        case .wouldDeadlock(let known): known.isUnknown ? .wouldDeadlock(origin()) : self
-        case .circle: self
+        /// The deadline passed before the block had started, or before all observers had been called.
+        public static let timedOut = Reason(kind: .timedOut)
+        /// The loop's thread ended before the block or the observers had returned.
+        ///
+        /// It is possible that the block itself has ended the thread.
+        public static let loopEnded = Reason(kind: .loopEnded)
+        /// The calling thread would wait for ever: for itself, or in the circle that ``PerformError/circle`` names.
+        ///
+        /// A thread's own loop runs a block at once, so a wait for a block is never one of a thread for itself.
+        public static let wouldDeadlock = Reason(kind: .wouldDeadlock)
+
+        /// Returns true if an error is a ``PerformError`` with a reason; for `catch` clauses.
+        ///
+        /// - Parameters:
+        ///   - reason: The reason.
+        ///   - error: The error.
+        /// - Returns: True if the error has the reason.
+        public static func ~= (reason: Reason, error: any Error) -> Bool {
+            (error as? PerformError)?.reason == reason
         }
     }
 }
 
-extension PerformError: CustomStringConvertible {
+extension PerformError.Reason: CustomStringConvertible {
+    /// The reason in words.
+    public var description: String {
+        switch kind {
+        case .timedOut: "the deadline passed before the loop had done what was asked"
+        case .loopEnded: "the loop's thread ended before it had done what was asked"
+        case .wouldDeadlock: "the wait would be for the thread that waits"
+        }
+    }
+}
+
+extension PerformError: ErrorWithOrigin, CustomStringConvertible {
     /// The origin, if it is known, and the reason, in words.
     public var description: String {
-        switch self {
-        case .timedOut(let origin):
-            origin.describing("the deadline passed before the loop had done what was asked")
-        case .loopEnded(let origin):
-            origin.describing("the loop's thread ended before it had done what was asked")
-        case .wouldDeadlock(let origin): origin.describing("the wait would be for the thread that waits")
-        case .circle(let circle): "the wait would never end: \(circle)"
-        }
+        if let circle { return "the wait would never end: \(circle)" }
+        return origin.describing("\(reason)")
     }
 }

@@ -68,7 +68,7 @@ extension Port {
     ///     try port.send(message, before: .distantPast)
     /// } catch {
     ///     connection.pause(keeping: error.messages)
-    ///     port.onRoom { connection.resume() }
+    ///     port.addRoomHandler { connection.resume() }
     /// }
     /// ```
     ///
@@ -86,8 +86,10 @@ extension Port {
     /// > Thread safety: any thread; the handler is called on this thread. Not in asynchronous code, where the thread can change:
     /// > await `send` there.
     @available(*, noasync, message: "the thread may change at any await; await send instead")
-    public func onRoom(fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void) {
-        core.onRoom(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
+    public func addRoomHandler(
+        fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
+    ) {
+        core.addRoomHandler(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 
@@ -148,7 +150,7 @@ extension SendRight {
 
     /// Adds a handler that this thread's loop calls, once, when a message can be sent without waiting.
     ///
-    /// This is the same as ``Port/onRoom(fileID:line:_:)``. The handler is also called if the right has ended in the meantime.
+    /// This is the same as ``Port/addRoomHandler(fileID:line:_:)``. The handler is also called if the right has ended in the meantime.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
@@ -157,7 +159,9 @@ extension SendRight {
     ///
     /// > Thread safety: any thread; the handler is called on this thread. Not in asynchronous code, where the thread can change.
     @available(*, noasync, message: "the thread may change at any await; await send instead")
-    public func onRoom(fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void) {
-        share.core.onRoom(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
+    public func addRoomHandler(
+        fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
+    ) {
+        share.core.addRoomHandler(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }

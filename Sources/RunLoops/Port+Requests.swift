@@ -9,12 +9,12 @@ extension Port {
     ///
     /// If the receiver's thread is this thread, or waits for this thread directly or through other threads, the wait would last for
     /// ever. In that case nothing is sent, with or without a deadline. If the receiver's thread begins to wait for this thread
-    /// later, and that wait cannot be refused, this request ends with ``RequestError/circle(_:)``; the receiver can still serve the
-    /// message. For the detection of deadlocks, a request that waits for its answer is a wait for the port's loop, whichever
-    /// thread has the right to reply: <doc:Deadlocks>.
+    /// later, and that wait cannot be refused, this request ends with ``RequestError/Reason/wouldDeadlock``; the receiver can still
+    /// serve the message. For the detection of deadlocks, a request that waits for its answer is a wait for the port's loop,
+    /// whichever thread has the right to reply: <doc:Deadlocks>.
     ///
     /// ```swift
-    /// let price = try prices.request(before: .now + .seconds(1)) { PriceQuestion(item: "tea", reply: $0) }
+    /// let price = try prices.request(before: .now + .seconds(1)) { PriceQuestion(item: "tea", asker: $0) }
     /// ```
     ///
     /// - Parameters:
@@ -30,10 +30,11 @@ extension Port {
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
-    public func request<Answer: Sendable>(
+    @inlinable
+    public func request<Reply: Sendable>(
         before deadline: ContinuousClock.Instant? = nil, fileID: StaticString = #fileID, line: Int = #line,
-        _ message: (ReplyRight<Answer>) -> Message
-    ) throws(RequestError) -> Answer {
+        _ message: (ReplyRight<Reply>) -> Message
+    ) throws(RequestError) -> Reply {
         try core.request(before: deadline, SourceLocation(fileID, line), message)
     }
 
@@ -54,10 +55,11 @@ extension Port {
     /// - Throws: ``RequestError`` if there is no answer; the error gives the reason.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
-    nonisolated(nonsending) public func request<Answer: Sendable>(
+    @inlinable
+    nonisolated(nonsending) public func request<Reply: Sendable>(
         before deadline: ContinuousClock.Instant? = nil, fileID: StaticString = #fileID, line: Int = #line,
-        _ message: (ReplyRight<Answer>) -> Message
-    ) async throws(RequestError) -> Answer {
+        _ message: (ReplyRight<Reply>) -> Message
+    ) async throws(RequestError) -> Reply {
         try await core.request(
             before: deadline, SourceLocation(fileID, line), isolation: #isolation, message)
     }
@@ -88,10 +90,11 @@ extension SendRight {
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
-    public func request<Answer: Sendable>(
+    @inlinable
+    public func request<Reply: Sendable>(
         before deadline: ContinuousClock.Instant? = nil, fileID: StaticString = #fileID, line: Int = #line,
-        _ message: (ReplyRight<Answer>) -> Message
-    ) throws(RequestError) -> Answer {
+        _ message: (ReplyRight<Reply>) -> Message
+    ) throws(RequestError) -> Reply {
         // The call holds the right until it returns, because the message can wait for room during the call. If the right ended in
         // the meantime, the notice of its end would be served before the message.
         defer { withExtendedLifetime(share) {} }
@@ -112,10 +115,11 @@ extension SendRight {
     /// - Throws: ``RequestError`` if there is no answer; the error gives the reason.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
-    nonisolated(nonsending) public func request<Answer: Sendable>(
+    @inlinable
+    nonisolated(nonsending) public func request<Reply: Sendable>(
         before deadline: ContinuousClock.Instant? = nil, fileID: StaticString = #fileID, line: Int = #line,
-        _ message: (ReplyRight<Answer>) -> Message
-    ) async throws(RequestError) -> Answer {
+        _ message: (ReplyRight<Reply>) -> Message
+    ) async throws(RequestError) -> Reply {
         defer { withExtendedLifetime(share) {} }
         return try await share.core.request(
             before: deadline, SourceLocation(fileID, line), isolation: #isolation, message)

@@ -45,12 +45,15 @@ extension Port {
     /// Setting a handler replaces the previous one. When the port leaves its loop, the loop releases the handler. If the last
     /// right is destroyed while the port is in no loop, the next handler that is set gets the notice.
     ///
-    /// - Parameter handler: Called on the thread of the loop that the port is in.
+    /// - Parameter handler: Called on the thread of the loop that the port is in, with the port.
     /// - Precondition: The port was added to this thread's loop. If the port or the loop has ended, the handler is released, and
     ///   the call does nothing else.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
-    public func onNoSenders(_ handler: @escaping () -> Void) { core.onNoSenders(handler) }
+    public func onNoSenders(_ handler: @escaping (Port) -> Void) {
+        // The loop holds the port as long as it holds this handler.
+        core.onNoSenders { [unowned self] in handler(self) }
+    }
 
     /// Adds a handler that this thread's loop calls when the port has ended.
     ///
@@ -65,10 +68,10 @@ extension Port {
     ///
     /// > Thread safety: any thread; the handler is called on this thread. Not in asynchronous code, where the thread can change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
-    public func onInvalidation(
+    public func addInvalidationHandler(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) {
-        core.onInvalidation(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
+        core.addInvalidationHandler(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

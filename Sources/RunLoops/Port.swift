@@ -164,19 +164,29 @@ extension RunLoop {
         let core = core("RunLoop.add(port)", "perform a block on the loop and add the port there")
         portCore.join(core.readyInputs, mode, port: port, deliver: deliver)
     }
+}
 
-    /// Removes a port from a mode.
+extension Port: RunLoopMember {
+    /// Removes the port from a mode of a loop; call ``RunLoop/remove(_:forMode:)`` instead.
     ///
     /// Messages that were not delivered wait in the port.
     ///
     /// - Parameters:
-    ///   - port: The port. If it is not in the mode, the call does nothing.
-    ///   - mode: The mode, or ``Mode/common`` for all common modes.
+    ///   - loop: The loop.
+    ///   - mode: The mode, or ``RunLoop/Mode/common`` for all common modes. If the port is not in it, nothing happens.
     ///
-    /// > Thread safety: the loop's own thread only.
-    public func remove<Message: Sendable>(_ port: Port<Message>, forMode mode: Mode) {
-        let core = core("RunLoop.remove(port)", "perform a block on the loop and remove the port there")
-        port.core.leave(core.members, mode)
+    /// > Thread safety: any thread: <doc:Ends>.
+    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {
+        loop.takePort { [core] in core.leave($0, mode) }
+    }
+
+    /// Removes the port from all modes of a loop; call ``RunLoop/remove(_:)`` instead.
+    ///
+    /// - Parameter loop: The loop. If the port is not in it, nothing happens.
+    ///
+    /// > Thread safety: any thread: <doc:Ends>.
+    public func remove(from loop: RunLoop) {
+        loop.takePort { [core] in core.leaveAll($0) }
     }
 }
 

@@ -17,29 +17,28 @@ public struct PortSendError<Message: Sendable>: Error {
     @usableFromInline
     init(_ port: PortCore, _ refusal: PortCore.Refusal, _ messages: [Message]) {
         self.port = port
-        reason =
-            switch refusal {
-            case .timedOut: .timedOut
-            case .invalid: .invalid
-            case .wouldDeadlock: .wouldDeadlock
-            case .cancelled: .cancelled
-            }
+        reason = PortSendRefusal(refusal: refusal)
         self.messages = messages
     }
 }
 
 /// The reason for which a message was not sent.
 ///
+/// A `catch` cannot name the error of a port without the type of its messages, so compare the reason:
+/// `catch where error.reason == .timedOut`.
+///
 /// > Thread safety: a value.
-public enum PortSendRefusal: Hashable, Sendable {
+public struct PortSendRefusal: Hashable, Sendable {
+    fileprivate let refusal: PortCore.Refusal
+
     /// The port stayed full until the deadline.
-    case timedOut
+    public static let timedOut = PortSendRefusal(refusal: .timedOut)
     /// The port has ended.
-    case invalid
+    public static let invalid = PortSendRefusal(refusal: .invalid)
     /// The port is full, and a wait for room would never end: the receiver's thread is this thread, or waits for this thread.
-    case wouldDeadlock
+    public static let wouldDeadlock = PortSendRefusal(refusal: .wouldDeadlock)
     /// The port is full, and the task that sends was cancelled.
-    case cancelled
+    public static let cancelled = PortSendRefusal(refusal: .cancelled)
 }
 
 extension PortSendError: CustomStringConvertible {
@@ -50,7 +49,7 @@ extension PortSendError: CustomStringConvertible {
 extension PortSendRefusal: CustomStringConvertible {
     /// The reason, in words.
     public var description: String {
-        switch self {
+        switch refusal {
         case .timedOut: "the port stayed full until the deadline"
         case .invalid: "the port has ended"
         case .wouldDeadlock: "the port is full, and its receiver is this thread, or waits for it"

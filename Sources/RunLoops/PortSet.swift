@@ -25,7 +25,7 @@
 ///
 /// > Thread safety: any thread. Other threads can add and remove members while a thread waits.
 public final class PortSet<Element: Sendable>: Sendable {
-    let core = PortSetCore()
+    @usableFromInline let core = PortSetCore()
     let origin: SourceLocation
 
     /// Makes an empty set.
@@ -92,7 +92,7 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// Removes a port from the set.
     ///
     /// Messages that were not received stay in the port. If the port was the last member, every waiting call of
-    /// ``receive(before:)`` throws ``PortSetError/noMembers``.
+    /// ``receive(before:)`` throws ``PortSetError/Reason/noMembers``.
     ///
     /// - Parameter port: The port. If it is not in the set, the call does nothing.
     ///
@@ -119,20 +119,26 @@ public final class PortSet<Element: Sendable>: Sendable {
     ///
     /// > Thread safety: any thread. Not in asynchronous code, whose thread the call would block.
     @available(*, noasync, message: "this blocks the thread; add the ports to a loop instead")
+    @inlinable
     public func receive(before deadline: ContinuousClock.Instant? = nil) throws(PortSetError) -> Element {
-        let reception: PortSetCore.Reception
-        do {
-            reception = try core.receive(before: deadline.map { Moment($0) } ?? .never)
-        } catch { throw error.about(.portSet(origin)) }
-        switch reception {
-        case .message(let member, let message): return typed(member).receive(message)
-        case .end(let member):
-            guard let end = typed(member).end else { preconditionFailure("such a member says something") }
-            return end
-        }
+        // The method is inlinable, so that it is compiled for the type of the elements. Everything else is not generic.
+        let received = try next(before: deadline)
+        let member = typed(received.member)
+        guard let node = received.node else { return member.endElement() }
+        // The node carries its message until the element is made from it.
+        defer { received.release() }
+        return member.element(node)
     }
 
-    private func typed(_ member: PortSetMember) -> ElementMember<Element> {
+    @usableFromInline
+    func next(before deadline: ContinuousClock.Instant?) throws(PortSetError) -> PortSetCore.Reception {
+        do {
+            return try core.receive(before: deadline.map { Moment($0) } ?? .never)
+        } catch { throw error.about("port set made at \(origin)") }
+    }
+
+    @inlinable
+    func typed(_ member: PortSetMember) -> ElementMember<Element> {
         // Safe: only `add` adds members, and it adds members of this type.
         unsafe unsafeDowncast(member, to: ElementMember<Element>.self)
     }

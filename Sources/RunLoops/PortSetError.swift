@@ -1,35 +1,55 @@
 /// The reason for which a call of ``PortSet/receive(before:)`` has no result.
 ///
+/// Errors that differ only in the set that they are about are equal.
+///
 /// > Thread safety: a value.
-public enum PortSetError: Error, Hashable, Sendable {
-    /// The deadline passed before a message arrived.
-    case timedOut(ErrorOrigin)
-    /// The set has no members, or its last member was removed or has ended.
-    case noMembers(ErrorOrigin)
-}
+public struct PortSetError: Error, Hashable, Sendable {
+    /// The kind of the error.
+    public let reason: Reason
 
-extension PortSetError {
-    /// A ``timedOut(_:)`` error without an origin, to compare with or to throw in your own code.
-    public static var timedOut: PortSetError { .timedOut(.unknown) }
+    package var origin = ErrorOrigin.unknown
 
-    /// A ``noMembers(_:)`` error without an origin, to compare with or to throw in your own code.
-    public static var noMembers: PortSetError { .noMembers(.unknown) }
+    /// Makes an error, for tests and for code that stands in for a set.
+    ///
+    /// - Parameter reason: The kind of the error.
+    public init(_ reason: Reason) { self.reason = reason }
 
-    /// Returns this error, with the given origin if its own origin is unknown.
-    func about(_ origin: @autoclosure () -> ErrorOrigin) -> PortSetError {
-        switch self {
-        case .timedOut(let known): known.isUnknown ? .timedOut(origin()) : self
-        case .noMembers(let known): known.isUnknown ? .noMembers(origin()) : self
+    /// The kinds of errors of a set.
+    ///
+    /// > Thread safety: a value.
+    public struct Reason: Hashable, Sendable {
+        private enum Kind { case timedOut, noMembers }
+
+        private let kind: Kind
+
+        /// The deadline passed before a message arrived.
+        public static let timedOut = Reason(kind: .timedOut)
+        /// The set has no members, or its last member was removed or has ended.
+        public static let noMembers = Reason(kind: .noMembers)
+
+        /// Returns true if an error is a ``PortSetError`` with a reason; for `catch` clauses.
+        ///
+        /// - Parameters:
+        ///   - reason: The reason.
+        ///   - error: The error.
+        /// - Returns: True if the error has the reason.
+        public static func ~= (reason: Reason, error: any Error) -> Bool {
+            (error as? PortSetError)?.reason == reason
         }
     }
 }
 
-extension PortSetError: CustomStringConvertible {
-    /// The reason in words, preceded by the origin if it is known.
+extension PortSetError.Reason: CustomStringConvertible {
+    /// The reason in words.
     public var description: String {
-        switch self {
-        case .timedOut(let origin): origin.describing("the deadline passed before a message came")
-        case .noMembers(let origin): origin.describing("the set has no members")
+        switch kind {
+        case .timedOut: "the deadline passed before a message came"
+        case .noMembers: "the set has no members"
         }
     }
+}
+
+extension PortSetError: ErrorWithOrigin, CustomStringConvertible {
+    /// The reason in words, preceded by the origin if it is known.
+    public var description: String { origin.describing("\(reason)") }
 }

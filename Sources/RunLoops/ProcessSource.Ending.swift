@@ -2,6 +2,7 @@ extension ProcessSource {
     /// The way in which a process has ended.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum Ending: Hashable, Sendable {
         /// The process exited by itself, with this exit code.
         case exited(CInt)

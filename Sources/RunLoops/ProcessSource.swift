@@ -13,7 +13,8 @@
 /// You can also make a source for a process that has ended already, if no code has waited for the process yet. The handler is
 /// called once, and the source is invalid from then on.
 ///
-/// > Thread safety: one thread; after the source is added, the thread of its loop.
+/// > Thread safety: ``invalidate()`` and ``isValid`` from any thread (<doc:Ends>). All other members from one thread; after the
+/// > source is added, from the thread of its loop.
 public final class ProcessSource {
     /// The process ID.
     ///
@@ -21,12 +22,15 @@ public final class ProcessSource {
     public let processID: CInt
 
     /// True until the handler is called or the source is invalidated.
-    public private(set) var isValid = true
+    ///
+    /// > Thread safety: any thread.
+    public var isValid: Bool { !end.hasEnded }
+    package let end = InputEnd()
 
     /// The descriptor source that represents this source in a loop.
     var watch: DescriptorSource?
-    private var process: ProcessDescriptor?
-    private var handler: ((ProcessSource, Ending) -> Void)?
+    fileprivate var process: ProcessDescriptor?
+    fileprivate var handler: ((ProcessSource, Ending) -> Void)?
     let origin: SourceLocation
 
     /// Makes a source that is in no loop yet, and opens a descriptor of the process.
@@ -51,7 +55,9 @@ public final class ProcessSource {
         origin = SourceLocation(fileID, line)
         do {
             process = try ProcessDescriptor(processID)
-        } catch { throw error.about(.process(processID, SourceLocation(fileID, line))) }
+        } catch {
+            throw error.about("source of process \(processID) made at \(SourceLocation(fileID, line))")
+        }
         self.handler = handler
     }
 
@@ -59,21 +65,12 @@ public final class ProcessSource {
     ///
     /// The handler does not start afterwards. If the process is a child, your program has to wait for the process itself, for
     /// example with `waitpid`. A second call does nothing.
-    public func invalidate() {
-        _ = watch?.membership.loop?.requireCurrent("ProcessSource.invalidate")
-        isValid = false
-        let ended = watch
-        watch = nil
-        ended?.invalidate()
-        process = nil
-        let released = handler
-        handler = nil
-        // The handler is released last, when all state is consistent, because destroying an object that it holds can call back.
-        withExtendedLifetime(released) {}
-    }
+    ///
+    /// > Thread safety: any thread: <doc:Ends>.
+    public func invalidate() { endAnywhere() }
 
     private func serve() -> Bool {
-        guard let handler, let ending = process?.takeEnding() else { return false }
+        guard isAdmitted, let handler, let ending = process?.takeEnding() else { return false }
         invalidate()
         handler(self, ending)
         return true
@@ -81,6 +78,17 @@ public final class ProcessSource {
 }
 
 extension ProcessSource: DescriptorBacked {
+    package func giveBack(inForkedChild isChild: Bool) {
+        let (left, released) = (watch, handler)
+        watch = nil
+        handler = nil
+        if !isChild { left?.invalidate() }
+        process = nil
+        // The handler is released last, when all state is consistent: an object that the handler holds can call the source when the
+        // object is destroyed.
+        withExtendedLifetime(released) {}
+    }
+
     func makeWatch() -> DescriptorSource {
         guard let descriptor = process?.descriptor else {
             preconditionFailure("a valid source has its process")

@@ -1,4 +1,4 @@
-internal import Synchronization
+public import Synchronization
 
 /// A right to answer one request.
 ///
@@ -9,20 +9,22 @@ internal import Synchronization
 /// ```swift
 /// struct Question: Sendable {
 ///     let text: String
-///     let reply: ReplyRight<String>
+///     let asker: ReplyRight<String>
 /// }
-/// loop.add(questions, forMode: .common) { $0.reply.send("\($0.text)? 42") }
+/// loop.add(questions, forMode: .common) { $0.asker.reply("\($0.text)? 42") }
 /// ```
 ///
 /// > Thread safety: any thread.
-public final class ReplyRight<Answer: Sendable>: Sendable {
-    private let reply: OneShot<Result<Answer, RequestError>>
-    private let port: PortCore
-    private let origin: SourceLocation
-    private let isUsed = Atomic(false)
+public final class ReplyRight<Reply: Sendable>: Sendable {
+    @usableFromInline let outcome: OneShot<Result<Reply, RequestError>>
+    @usableFromInline let port: PortCore
+    @usableFromInline let origin: SourceLocation
+    @usableFromInline
+    let isUsed = Atomic(false)
 
-    init(_ reply: OneShot<Result<Answer, RequestError>>, _ port: PortCore, _ origin: SourceLocation) {
-        self.reply = reply
+    @inlinable
+    init(_ reply: OneShot<Result<Reply, RequestError>>, _ port: PortCore, _ origin: SourceLocation) {
+        outcome = reply
         self.port = port
         self.origin = origin
     }
@@ -30,7 +32,7 @@ public final class ReplyRight<Answer: Sendable>: Sendable {
     deinit {
         // In a forked child, the requester is a thread or task of the parent, so the child ends no wait.
         if isUsed.load(ordering: .relaxed) || Fork.isChild { return }
-        reply.decide(.failure(port.isClosed ? .invalid : .noReply))
+        outcome.decide(.failure(RequestError(port.isClosed ? .invalid : .noReply)))
     }
 
     /// True if the requester still waits.
@@ -38,7 +40,7 @@ public final class ReplyRight<Answer: Sendable>: Sendable {
     /// If this is false, there is no need to compute the answer.
     ///
     /// > Thread safety: any thread; the requester can stop waiting at any moment.
-    public var isAwaited: Bool { !reply.isDecided }
+    public var isAwaited: Bool { !outcome.isDecided }
 
     /// Answers the request, and so ends the requester's wait.
     ///
@@ -46,30 +48,41 @@ public final class ReplyRight<Answer: Sendable>: Sendable {
     /// task was cancelled, is destroyed and counted: ``Port/lateReplyCount``. A second answer ends the program, with a message that
     /// names the request.
     ///
-    /// - Parameter answer: The answer.
+    /// - Parameter reply: The answer.
     /// - Returns: True if the requester gets the answer; false if the requester no longer waits.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
+    @inlinable
     @discardableResult
-    public func send(_ answer: consuming Answer) -> Bool {
-        Fork.check("ReplyRight.send")
-        if isUsed.exchange(true, ordering: .relaxed) {
-            misuse("ReplyRight.send: the request made at \(origin) was answered before; answer each one once")
-        }
-        let isInTime = reply.decide(.success(answer))
-        if !isInTime { port.countLateReply() }
+    public func reply(_ reply: consuming Reply) -> Bool {
+        use()
+        let isInTime = outcome.decide(.success(reply))
+        if !isInTime { countLateReply() }
         return isInTime
     }
+
+    /// Marks the right as used.
+    @usableFromInline
+    func use() {
+        Fork.check("ReplyRight.reply")
+        if isUsed.exchange(true, ordering: .relaxed) {
+            misuse(
+                "ReplyRight.reply: the request made at \(origin) was answered before; answer each one once")
+        }
+    }
+
+    @usableFromInline
+    func countLateReply() { port.countLateReply() }
 }
 
-extension ReplyRight where Answer == Void {
+extension ReplyRight where Reply == Void {
     /// Answers a request whose answer carries no value.
     ///
     /// - Returns: True if the requester gets the answer; false if the requester no longer waits.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
-    public func send() -> Bool { send(()) }
+    public func reply() -> Bool { reply(()) }
 }
 
 extension ReplyRight: CustomStringConvertible {

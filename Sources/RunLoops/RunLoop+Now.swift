@@ -10,4 +10,12 @@ extension RunLoop {
     ///
     /// > Thread safety: any thread.
     public static var now: ContinuousClock.Instant { Moment.now().instant }
+
+    /// The present time of the wall clock, since 1970-01-01 00:00:00 UTC.
+    ///
+    /// The clock can be set, so this time can jump, also backwards. To measure time, use ``now``. For a date of the wall clock, use a
+    /// ``WallClockTimer``. In a simulation of the module RunLoopsTesting, this is the time of the simulation's wall clock.
+    ///
+    /// > Thread safety: any thread.
+    public static var timeSince1970: Duration { WallClock.now }
 }

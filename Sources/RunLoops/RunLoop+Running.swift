@@ -83,24 +83,12 @@ extension RunLoop {
                 "RunLoop.run: .common is a set of modes, not one to run in; run in .default, or in a mode of the set"
             )
         }
+        // An object that is destroyed while hand-overs take effect can run the loop. The rest takes effect before that run.
+        if core.members.isTakingHandOvers { core.members.takeHandOvers() }
         return core.run(
             LoopCore.Activation(
                 mode: mode, deadline: deadline.map { Moment($0) } ?? .never,
                 options: returnsAfterSource ? .returnsAfterSource : []))
-    }
-
-    /// Runs in a mode until one source or port has been served, or until a deadline.
-    ///
-    /// This is the same as ``run(mode:before:)``, without a result.
-    ///
-    /// - Parameters:
-    ///   - mode: The mode to run in; not ``Mode/common``.
-    ///   - deadline: The time at which the run ends if no source or port was served.
-    ///
-    /// > Thread safety: the loop's own thread only.
-    @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
-    public func acceptInput(forMode mode: Mode, before deadline: ContinuousClock.Instant) {
-        run(mode: mode, before: deadline)
     }
 
     /// Makes one pass in a mode without sleeping, and returns the date of the mode's next timer.
@@ -155,9 +143,9 @@ extension RunLoop {
 
     /// The mode of the innermost run, or nil while the loop is not running.
     ///
-    /// > Thread safety: the loop's own thread only.
+    /// > Thread safety: any thread. On another thread than the loop's, the value can change at any moment.
     public var currentMode: Mode? {
-        core("RunLoop.currentMode", "perform a block on the loop and read it there").members.currentMode
+        if let core = coreIfCurrent { core.members.currentMode } else { handle.runningMode.value }
     }
 
     /// The way in which the loop waits before it sleeps; ``WaitPolicy/adaptive`` by default.

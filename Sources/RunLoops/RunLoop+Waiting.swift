@@ -23,30 +23,19 @@ extension RunLoop {
     ///
     /// > Thread safety: any thread.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous performAndWait instead")
+    @inlinable
     public func performAndWait<Result: Sendable>(
         inModes modes: [Mode] = [.common], before deadline: ContinuousClock.Instant? = nil,
         fileID: StaticString = #fileID, line: Int = #line,
         _ block: @escaping @Sendable () throws -> Result
     ) throws -> Result {
-        Fork.check("RunLoop.performAndWait")
-        if isCurrent { return try block() }
-        let end = deadline.map { Moment($0) } ?? .never
-        let wait = AwaitedBlock<Result>()
-        let target = waitTarget
-        let threadWait = ThreadWait(
-            in: "RunLoop.performAndWait", fileID: fileID, line: line,
-            refuse: { wait.cancel(PerformError.circle($0)) },
-            for: { wait.isDecided ? [] : [target] })
-        // The wait begins before the block is performed, so that the block has not started if the wait is refused. If the deadline
-        // has passed, the call does not wait.
-        if end == .never || end > Moment.now(), let circle = threadWait.begin() {
-            throw PerformError.circle(circle)
+        if runsHere("RunLoop.performAndWait") { return try block() }
+        let wait = OneShot<Swift.Result<Result, any Error>>()
+        try performBlocking(wait, modes, deadline, fileID, line, storeFailure: { wait.value = .failure($0) })
+        {
+            wait.settle(Swift.Result { try block() })
         }
-        defer { threadWait.end() }
-        post(wait, modes, fileID, line, block)
-        do { return try wait.outcome(before: end) } catch let error as PerformError {
-            throw error.about(.loop(self))
-        }
+        return try outcome(wait.take())
     }
 
     /// Runs a block on the loop's thread and awaits its result, without blocking a thread.
@@ -60,19 +49,24 @@ extension RunLoop {
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
     /// - Returns: The result of the block.
-    /// - Throws: The error of the block, ``PerformError/loopEnded`` if the loop ends first, or `CancellationError`.
+    /// - Throws: The error of the block, ``PerformError/Reason/loopEnded`` if the loop ends first, or `CancellationError`.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
+    @inlinable
     nonisolated(nonsending) public func performAndWait<Result: Sendable>(
         inModes modes: [Mode] = [.common], fileID: StaticString = #fileID, line: Int = #line,
         _ block: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        let wait = AwaitedBlock<Result>()
-        do {
-            return try await wait.outcome(before: .never, isolation: #isolation) {
-                post(wait, modes, fileID, line, block)
+        let wait = OneShot<Swift.Result<Result, any Error>>()
+        let result = await wait.value(
+            before: .never, timedOut: .failure(PerformError(.timedOut)),
+            cancelled: .failure(CancellationError()), isolation: #isolation
+        ) {
+            post(wait, modes, fileID, line, storeFailure: { wait.value = .failure($0) }) {
+                wait.settle(Swift.Result { try block() })
             }
-        } catch let error as PerformError { throw error.about(.loop(self)) }
+        }
+        return try outcome(result)
     }
 
     /// Runs a block on the loop's thread and awaits its result until a deadline, without blocking a thread.
@@ -87,21 +81,26 @@ extension RunLoop {
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
     /// - Returns: The result of the block.
-    /// - Throws: The error of the block, ``PerformError/timedOut`` if the deadline passes first, ``PerformError/loopEnded`` if
-    ///   the loop ends first, or `CancellationError`.
+    /// - Throws: The error of the block, ``PerformError/Reason/timedOut`` if the deadline passes first,
+    ///   ``PerformError/Reason/loopEnded`` if the loop ends first, or `CancellationError`.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
+    @inlinable
     nonisolated(nonsending) public func performAndWait<Result: Sendable>(
         inModes modes: [Mode] = [.common], before deadline: ContinuousClock.Instant,
         fileID: StaticString = #fileID, line: Int = #line,
         _ block: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
-        let wait = AwaitedBlock<Result>()
-        do {
-            return try await wait.outcome(before: Moment(deadline), isolation: #isolation) {
-                post(wait, modes, fileID, line, block)
+        let wait = OneShot<Swift.Result<Result, any Error>>()
+        let result = await wait.value(
+            before: Moment(deadline), timedOut: .failure(PerformError(.timedOut)),
+            cancelled: .failure(CancellationError()), isolation: #isolation
+        ) {
+            post(wait, modes, fileID, line, storeFailure: { wait.value = .failure($0) }) {
+                wait.settle(Swift.Result { try block() })
             }
-        } catch let error as PerformError { throw error.about(.loop(self)) }
+        }
+        return try outcome(result)
     }
 
     // These overloads are for a block that is a single call whose result is discardable and not `Sendable`, such as
@@ -148,8 +147,8 @@ extension RunLoop {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     ///   - block: The block.
-    /// - Throws: The error of the block, ``PerformError/timedOut(_:)`` if the deadline passes first, ``PerformError/loopEnded(_:)``
-    ///   if the loop ends first, or `CancellationError`.
+    /// - Throws: The error of the block, ``PerformError/Reason/timedOut`` if the deadline passes first,
+    ///   ``PerformError/Reason/loopEnded`` if the loop ends first, or `CancellationError`.
     ///
     /// > Thread safety: any thread, and any actor; the call returns to the actor that made it.
     @_disfavoredOverload
@@ -158,22 +157,66 @@ extension RunLoop {
         fileID: StaticString = #fileID, line: Int = #line,
         discardingResultOf block: @escaping @Sendable () throws -> Void
     ) async throws {
-        let wait = AwaitedBlock<Void>()
-        do {
-            try await wait.outcome(before: deadline.map { Moment($0) } ?? .never, isolation: #isolation) {
-                post(wait, modes, fileID, line, block)
-            }
-        } catch let error as PerformError { throw error.about(.loop(self)) }
+        if let deadline {
+            return try await performAndWait(
+                inModes: modes, before: deadline, fileID: fileID, line: line, block)
+        }
+        try await performAndWait(inModes: modes, fileID: fileID, line: line, block)
     }
 
-    private func post<Result: Sendable>(
-        _ wait: AwaitedBlock<Result>, _ modes: [Mode], _ fileID: StaticString, _ line: Int,
-        _ block: @escaping @Sendable () throws -> Result
+    // What depends on the type of the result is inlinable, so that it needs no metadata; the rest is here.
+
+    /// True if the caller is on the loop's thread.
+    @usableFromInline
+    func runsHere(_ member: StaticString) -> Bool {
+        Fork.check(member)
+        return isCurrent
+    }
+
+    /// Returns the result of a block, or throws an error that names the loop.
+    @inlinable
+    func outcome<Result: Sendable>(_ result: Swift.Result<Result, any Error>) throws -> Result {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): throw about(error)
+        }
+    }
+
+    @usableFromInline
+    func about(_ error: any Error) -> any Error { (error as? PerformError)?.about("\(self)") ?? error }
+
+    /// Performs a block, and blocks the calling thread until the block has returned, or will not start.
+    @usableFromInline
+    func performBlocking(
+        _ wait: Decision, _ modes: [Mode], _ deadline: ContinuousClock.Instant?, _ fileID: StaticString,
+        _ line: Int, storeFailure: @escaping @Sendable (any Error) -> Void,
+        _ body: @escaping @Sendable () -> Void
+    ) throws {
+        let end = deadline.map { Moment($0) } ?? .never
+        let target = waitTarget
+        let threadWait = ThreadWait(
+            in: "RunLoop.performAndWait", fileID: fileID, line: line,
+            refuse: { wait.fail(PerformError($0), storeFailure) },
+            for: { wait.isDecided ? [] : [target] })
+        // The wait begins before the block is performed, so that the block has not started if the wait is refused. If the deadline
+        // has passed, the call does not wait.
+        if end == .never || end > Moment.now(), let circle = threadWait.begin() {
+            throw PerformError(circle)
+        }
+        defer { threadWait.end() }
+        post(wait, modes, fileID, line, storeFailure: storeFailure, body)
+        // If the block has started, the call waits until it returns.
+        if !wait.wait(until: end) && !wait.fail(PerformError(.timedOut), storeFailure) { wait.wait() }
+    }
+
+    @usableFromInline
+    func post(
+        _ wait: Decision, _ modes: [Mode], _ fileID: StaticString, _ line: Int,
+        storeFailure: @escaping @Sendable (any Error) -> Void, _ body: @escaping @Sendable () -> Void
     ) {
-        // If the block is destroyed without having run, the ticket is destroyed with the block, and ends the wait.
-        let ticket = AwaitedBlock<Result>.Ticket(wait)
+        let block = AwaitedBlock(wait, storeFailure: storeFailure, body)
         perform(inModes: modes, fileID: fileID, line: line) {
-            ticket.wait.run(on: RunLoop.existing?.coreIfCurrent?.blocks.waits, block)
+            block.run(on: RunLoop.existing?.coreIfCurrent?.blocks.waits)
         }
     }
 }

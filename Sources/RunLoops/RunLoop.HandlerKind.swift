@@ -2,6 +2,7 @@ extension RunLoop {
     /// The kind of input that a handler belongs to.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum HandlerKind: UInt8, Hashable, Sendable, CaseIterable {
         /// A block that was performed on the loop.
         case block = 1

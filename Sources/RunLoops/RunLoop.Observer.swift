@@ -11,7 +11,8 @@ extension RunLoop {
     /// loop.add(observer, forMode: .common)
     /// ```
     ///
-    /// > Thread safety: the loop's own thread only.
+    /// > Thread safety: ``invalidate()`` and ``isValid`` from any thread (<doc:Ends>). All other members from the loop's own thread
+    /// > only.
     public final class Observer {
         /// The moments at which the observer is called.
         public let activities: Activity
@@ -23,14 +24,17 @@ extension RunLoop {
         public let order: Int
 
         /// True until the observer becomes invalid.
-        public private(set) var isValid = true
+        ///
+        /// > Thread safety: any thread.
+        public var isValid: Bool { !end.hasEnded }
 
         var membership = Membership()
+        package let end = InputEnd()
         /// The sequence number that the observer got when it was last added to a loop.
         fileprivate(set) var addition: UInt64 = 0
         /// The list of all observers of this observer's loop; nil while this observer is in no loop.
         fileprivate var list: LoopObservers?
-        private var handler: ((Observer, Activity) -> Void)?
+        fileprivate var handler: ((Observer, Activity) -> Void)?
         private var isNotifying = false
         let origin: SourceLocation
 
@@ -59,21 +63,16 @@ extension RunLoop {
         /// Removes the observer from its loop for good, and releases its handler.
         ///
         /// A second call does nothing.
-        public func invalidate() {
-            let loop = membership.loop?.requireCurrent("Observer.invalidate")
-            isValid = false
-            let released = handler
-            handler = nil
-            loop?.remove(self)
-            // The handler is released last, because destroying an object that it holds can call back into this observer.
-            withExtendedLifetime(released) {}
-        }
+        ///
+        /// > Thread safety: any thread: <doc:Ends>.
+        public func invalidate() { endAnywhere() }
 
         func join(_ observers: LoopObservers, _ mode: Mode) {
             guard isValid else { return }
             if let other = membership.loop, other !== observers.members {
                 misuse("RunLoop.add(observer): the observer is in another loop; remove it there first")
             }
+            guard end.join(observers.members.handle) else { return }
             let isNew = membership.loop == nil
             observers.members.add(self, to: mode)
             if isNew && membership.loop != nil {
@@ -82,10 +81,10 @@ extension RunLoop {
             }
         }
 
-        func notify(_ activity: Activity, by handlers: HandlerCaller) {
-            guard isValid, !isNotifying, let handler else { return }
+        func notify(_ activity: Activity, in loop: LoopMembers) {
+            guard !isNotifying, loop.admits(self), let handler else { return }
             isNotifying = true
-            handlers.call(origin, as: .observer) { handler(self, activity) }
+            loop.handlers.call(origin, as: .observer) { handler(self, activity) }
             isNotifying = false
             if !repeats { invalidate() }
         }
@@ -95,13 +94,23 @@ extension RunLoop {
 @available(*, unavailable)
 extension RunLoop.Observer: Sendable {}
 
+extension RunLoop.Observer: Removable {
+    package func giveBack(inForkedChild isChild: Bool) {
+        let released = handler
+        handler = nil
+        if !isChild { membership.loop?.remove(self) }
+        // The handler is released last, because destroying an object that it holds can call back into this observer.
+        withExtendedLifetime(released) {}
+    }
+}
+
 extension RunLoop.Observer: LoopInput {
     var keepsModeAlive: Bool { false }
 
     func didLeave(_ loop: LoopMembers) {
         list?.remove(self, addition)
         list = nil
-        if loop.hasEnded { invalidate() }
+        if loop.hasEnded { endHere() }
     }
 }
 

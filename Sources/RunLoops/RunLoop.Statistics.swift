@@ -9,39 +9,39 @@ extension RunLoop {
     /// > Thread safety: a value.
     public struct Statistics: Hashable, Sendable {
         /// The number of passes; in each pass, the loop looks for work once and serves it.
-        public var passes = 0
+        public internal(set) var passes = 0
         /// The number of sleeps that the kernel ended.
-        public var wakeUps = 0
+        public internal(set) var wakeUps = 0
         /// The number of system calls that senders made to end a sleep of the loop.
-        public var kernelWrites = 0
+        public internal(set) var kernelWrites = 0
         /// The number of system calls that the loop made to wait, to poll descriptors and to set its alarm.
-        public var kernelCalls = 0
+        public internal(set) var kernelCalls = 0
         /// The number of messages that the loop has handled.
         ///
         /// This is the total number of blocks performed, actor and task jobs run, notifications delivered, and port messages and
         /// signals handled.
-        public var messages = 0
+        public internal(set) var messages = 0
         /// The number of timer fires.
-        public var timerFires = 0
+        public internal(set) var timerFires = 0
         /// The number of spins that found work.
         ///
         /// A loop can spin for a short time before it sleeps.
-        public var spinHits = 0
+        public internal(set) var spinHits = 0
         /// The number of spins that found no work.
         ///
         /// A loop can spin for a short time before it sleeps.
-        public var spinMisses = 0
+        public internal(set) var spinMisses = 0
         /// The total time in which the loop ran and did not wait for work.
         ///
         /// The time is counted only while a ``RunLoopWatchdog`` watches, a ``FlightRecorder`` records, or
         /// ``RunLoop/measuresHandlers`` is true. The loop then reads the clock twice for each sleep. The time of a spin before
         /// a sleep does not count as busy. The utilization of a loop is the difference between two readings, divided by the time
         /// between them. For the processor time that the thread has used, see ``RunLoop/processorTime``.
-        public var busyTime = Duration.zero
+        public internal(set) var busyTime = Duration.zero
         /// The longest call of a handler; nil while ``RunLoop/measuresHandlers`` is false.
         ///
         /// The time of a call includes the time of all runs of the loop inside that call.
-        public var longestHandler: Handler?
+        public internal(set) var longestHandler: Handler?
     }
 
     /// The counts of the loop since it was made.
@@ -85,10 +85,10 @@ extension RunLoop.Statistics {
     /// > Thread safety: a value.
     public struct Handler: Hashable, Sendable {
         /// The time that the call took.
-        public var duration: Duration
+        public internal(set) var duration: Duration
         /// The place where the block, timer, source, port or observer was made: file identifier and line.
         ///
         /// Some calls have no such place, for example a job of Swift concurrency. The text then describes the call instead.
-        public var madeAt: String
+        public internal(set) var madeAt: String
     }
 }

@@ -13,7 +13,7 @@ internal import CThreads
 /// ```
 ///
 /// The members of a loop are of two kinds. *Anywhere*: performing, ``stop()``, ``wakeUp()``, ``name``, ``isCurrent``,
-/// ``statistics``. *Own thread*: running, adding and removing, ``currentMode``; if another thread calls an own-thread member, the
+/// ``statistics``, ``currentMode``, removing. *Own thread*: running and adding; if another thread calls an own-thread member, the
 /// program ends with a message that says which member to call instead. A value that you pass to an own-thread member is used on
 /// that thread only, so it need not be `Sendable`: <doc:Threads>.
 ///
@@ -255,6 +255,7 @@ public final class RunLoop: Sendable {
             }
             misuse("\(member): called outside the loop's own thread (\(description)); \(instead)")
         }
+        core.members.takeHandOversIfAny()
         return core
     }
 

@@ -1,5 +1,7 @@
 /// Reports of events that the package cannot report to a caller as an error, such as a rejected packet from another process.
 ///
+/// A thread that ends is reported, too, if its loop has never run and still holds something, such as a timer: <doc:LoopEnd>.
+///
 /// A report is one line of text. The package writes it to standard error, unless your program sets a handler:
 ///
 /// ```swift
@@ -8,7 +10,7 @@
 ///
 /// A report never blocks the loop that makes it. The loop appends the line to a queue. A separate thread, which runs only while the
 /// queue has lines, writes the lines. If standard error is a full pipe that no process reads, that thread blocks, and the queue
-/// fills: it holds ``capacity`` lines. Further lines are dropped and counted in ``droppedCount``, and one line with the number of
+/// fills, because it holds a limited number of lines. Further lines are dropped and counted in ``droppedCount``, and one line with the number of
 /// dropped lines takes their place.
 ///
 /// At exit, the program waits up to a second for the lines in the queue to be written. If a misuse ends the program,
@@ -17,7 +19,7 @@
 /// > Thread safety: any thread.
 public enum RunLoopDiagnostics: Sendable {
     /// The maximum number of lines that the queue holds.
-    public static let capacity = DiagnosticQueue.processCapacity
+    package static let capacity = DiagnosticQueue.processCapacity
 
     /// Your handler of the reports; nil if they are written to standard error.
     ///

@@ -8,6 +8,7 @@ extension RunLoopThread {
     /// priority.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum Priority: Hashable, Sendable {
         /// An ordinary thread, with a nice value from -20 to 19; -20 gives the largest share of the processor.
         case nice(Int)

@@ -30,8 +30,10 @@ public final class RunLoopThread: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the thread and of its loop. The system keeps only the whole characters in the first 15 bytes.
-    ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
-    ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
+    ///   - stackSize: The size of the thread's stack in bytes, at least 65,536, rounded up to whole pages; nil for the system's
+    ///     default.
+    ///   - processors: The numbers of the processors that the thread may use, each of which the process may use; nil for the
+    ///     processors of this thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
     /// - Throws: ``SystemError`` if the system refuses the thread, the descriptors of its loop, the stack size, the processors or
     ///   the priority. No thread is left behind.
@@ -67,8 +69,10 @@ public final class RunLoopThread: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the thread and of its loop. The system keeps only the whole characters in the first 15 bytes.
-    ///   - stackSize: The size of the thread's stack in bytes, rounded up to whole pages; nil for the system's default.
-    ///   - processors: The numbers of the processors that the thread may use; nil for the processors of this thread.
+    ///   - stackSize: The size of the thread's stack in bytes, at least 65,536, rounded up to whole pages; nil for the system's
+    ///     default.
+    ///   - processors: The numbers of the processors that the thread may use, each of which the process may use; nil for the
+    ///     processors of this thread.
     ///   - priority: The scheduling of the thread; nil for the scheduling of this thread.
     ///   - block: Called on the new thread with the thread's loop.
     /// - Throws: ``SystemError`` for the same reasons as ``init(name:stackSize:processors:priority:)``.
@@ -94,8 +98,8 @@ public final class RunLoopThread: Sendable {
     /// When the call returns true, the loop's descriptors are closed, no matter why the thread has ended.
     ///
     /// If the thread waits for the calling thread, directly or through other threads, the waits form a circle, and the join would
-    /// last for ever. In that case one of the other waits is refused, with ``PerformError/circle(_:)``, ``RequestError/circle(_:)``
-    /// or ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
+    /// last for ever. In that case one of the other waits is refused, with ``PerformError/Reason/wouldDeadlock``,
+    /// ``RequestError/Reason/wouldDeadlock`` or ``PortSendRefusal/wouldDeadlock``, so that the thread can end.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the wait ends; nil for never.

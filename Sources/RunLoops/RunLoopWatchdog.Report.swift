@@ -6,6 +6,7 @@ extension RunLoopWatchdog {
         /// The state of a handler's call, as the watchdog has observed it.
         ///
         /// > Thread safety: a value.
+        @nonexhaustive
         public enum Phase: Hashable, Sendable {
             /// The call has lasted longer than the threshold, and continues.
             case blocked
@@ -27,9 +28,10 @@ extension RunLoopWatchdog {
         public let madeAt: String
         /// The state of the handler's call.
         public let phase: Phase
-        /// The time for which the watchdog has observed the call.
+        /// The time for which the watchdog has observed the call, rounded down to what the watchdog knows.
         ///
-        /// The call has lasted at least that long. Time during which the whole process was halted, or the machine was asleep, does
+        /// The call has lasted at least that long. With a threshold of 200 ms, for example, the watchdog inspects the loops every
+        /// 50 ms, so the time is a multiple of 50 ms. Time during which the whole process was halted, or the machine was asleep, does
         /// not count.
         public let duration: Duration
         /// The amount of work that other threads have sent to the loop since the watchdog first observed the call.

@@ -81,14 +81,17 @@ private final class Watch: Sendable {
         let interval = max(threshold / 4, Watch.shortestInterval)
         var blocked = BlockedHandlers<RunLoop>(threshold: threshold, interval: interval)
         let timer = Timer(timeInterval: .nanoseconds(interval), repeats: true) { _ in
-            self.look(&blocked, except: own)
+            self.look(&blocked, every: interval, threshold: threshold, except: own)
         }
         own.add(timer, forMode: .default)
     }
 
     private static var shortestInterval: Int64 { 100_000 }
 
-    private func look(_ blocked: inout BlockedHandlers<RunLoop>, except own: RunLoop) {
+    private func look(
+        _ blocked: inout BlockedHandlers<RunLoop>, every interval: Int64, threshold: Int64,
+        except own: RunLoop
+    ) {
         var looks: [RunLoop: (look: HandlerRecord.Look, sequence: UInt64)] = [:]
         for loop in LoopRegistry.loops where loop != own {
             guard let look = loop.handle.handlers.look() else { continue }
@@ -97,19 +100,21 @@ private final class Watch: Sendable {
         let now = Moment.now()
         for finding in blocked.look(looks, now: now) {
             if isStopped.load(ordering: .relaxed) { return }
-            report(RunLoopWatchdog.Report(finding, now: now))
+            report(RunLoopWatchdog.Report(finding, every: interval, threshold: threshold, now: now))
         }
     }
 }
 
 extension RunLoopWatchdog.Report {
-    fileprivate init(_ finding: BlockedHandlers<RunLoop>.Finding, now: Moment) {
+    fileprivate init(
+        _ finding: BlockedHandlers<RunLoop>.Finding, every interval: Int64, threshold: Int64, now: Moment
+    ) {
         loop = finding.key
         threadID = loop.threadID
         handler = finding.look.call.kind
         madeAt = finding.look.madeAt
         phase = finding.phase
-        duration = .nanoseconds(finding.nanoseconds)
+        duration = .nanoseconds(finding.knownNanoseconds(every: interval, threshold: threshold))
         let word = loop.handle.mailbox.current
         arrivals =
             word.isClosed ? 0 : Int((word.sequence &- finding.sequence) & Mailbox.Word.roomMask)

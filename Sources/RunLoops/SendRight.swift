@@ -7,7 +7,7 @@
 /// ```swift
 /// let orders = Port<Order>()
 /// RunLoop.current.add(orders, forMode: .default) { order in serve(order) }
-/// orders.onNoSenders { RunLoop.current.stop() }
+/// orders.onNoSenders { _ in RunLoop.current.stop() }
 /// takeOrders(with: orders.makeSendRight())
 /// ```
 ///
@@ -84,7 +84,7 @@ public struct SendRight<Message: Sendable>: Sendable {
 
     /// Adds a handler that this thread's loop calls when the port has ended.
     ///
-    /// This is the same as ``Port/onInvalidation(fileID:line:_:)``. The handler is called even if the right ends
+    /// This is the same as ``Port/addInvalidationHandler(fileID:line:_:)``. The handler is called even if the right ends
     /// before the port.
     ///
     /// - Parameters:
@@ -94,10 +94,11 @@ public struct SendRight<Message: Sendable>: Sendable {
     ///
     /// > Thread safety: any thread; the handler is called on this thread. Not in asynchronous code, where the thread can change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
-    public func onInvalidation(
+    public func addInvalidationHandler(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) {
-        share.core.onInvalidation(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
+        share.core.addInvalidationHandler(
+            LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

@@ -20,18 +20,22 @@
 /// When the source ends, the signal has its previous effect again. <doc:SignalsAndChildren> describes the effect of a source on
 /// other code and on programs that you start.
 ///
-/// > Thread safety: one thread; after the source is added, the thread of its loop.
+/// > Thread safety: ``invalidate()`` and ``isValid`` from any thread (<doc:Ends>). All other members from one thread; after the
+/// > source is added, from the thread of its loop.
 public final class SignalSource {
     /// The signal's number.
     public let signal: CInt
 
     /// True until the source is invalidated.
-    public private(set) var isValid = true
+    ///
+    /// > Thread safety: any thread.
+    public var isValid: Bool { !end.hasEnded }
+    package let end = InputEnd()
 
     /// The descriptor source that represents this source in a loop.
     var watch: DescriptorSource?
-    private var caught: CaughtSignal?
-    private var handler: ((SignalSource, Arrival) -> Void)?
+    fileprivate var caught: CaughtSignal?
+    fileprivate var handler: ((SignalSource, Arrival) -> Void)?
     let origin: SourceLocation
 
     /// Makes a source that is in no loop yet, and takes over the signal.
@@ -62,19 +66,9 @@ public final class SignalSource {
     /// The handler does not start afterwards. Signals that have arrived and were not served are discarded. If the signal has just
     /// interrupted other threads, the calling thread sleeps until those threads have recorded the signal. This takes some
     /// microseconds, or longer if those threads have no processor. A second call does nothing.
-    public func invalidate() {
-        _ = watch?.membership.loop?.requireCurrent("SignalSource.invalidate")
-        isValid = false
-        let ended = watch
-        watch = nil
-        ended?.invalidate()
-        caught = nil
-        let released = handler
-        handler = nil
-        // The handler is released last, when all state is consistent: an object that the handler holds can call the source when the
-        // object is destroyed.
-        withExtendedLifetime(released) {}
-    }
+    ///
+    /// > Thread safety: any thread: <doc:Ends>.
+    public func invalidate() { endAnywhere() }
 
     /// Calls the handler with one signal.
     ///
@@ -84,13 +78,24 @@ public final class SignalSource {
     ///   the descriptor, but has not recorded the signal yet. The descriptor becomes ready again when the thread has recorded the
     ///   signal.
     private func serve() -> Bool {
-        guard let handler, let arrival = caught?.next() else { return false }
+        guard isAdmitted, let handler, let arrival = caught?.next() else { return false }
         handler(self, arrival)
         return true
     }
 }
 
 extension SignalSource: DescriptorBacked {
+    package func giveBack(inForkedChild isChild: Bool) {
+        let (left, released) = (watch, handler)
+        watch = nil
+        handler = nil
+        if !isChild { left?.invalidate() }
+        caught = nil
+        // The handler is released last, when all state is consistent: an object that the handler holds can call the source when the
+        // object is destroyed.
+        withExtendedLifetime(released) {}
+    }
+
     func makeWatch() -> DescriptorSource {
         guard let descriptor = caught?.descriptor else {
             preconditionFailure("a valid source has its signal")

@@ -5,6 +5,8 @@ internal import Glibc
 /// A member that throws this error has closed all descriptors that it opened before the error. The documentation of the member
 /// describes the state after the error.
 ///
+/// Errors that differ only in the source, port or file that the call was for are equal.
+///
 /// > Thread safety: a value.
 public struct SystemError: Error, Hashable, Sendable {
     /// The name of the system call, as in its manual page.
@@ -13,10 +15,7 @@ public struct SystemError: Error, Hashable, Sendable {
     /// The call's `errno`.
     public let code: CInt
 
-    /// The source, port or file that the call was for, if it is known.
-    ///
-    /// Errors that differ only in the origin are equal.
-    public let origin: ErrorOrigin
+    package var origin = ErrorOrigin.unknown
 
     /// Makes an error.
     ///
@@ -26,25 +25,14 @@ public struct SystemError: Error, Hashable, Sendable {
     public init(call: String, code: CInt) {
         self.call = call
         self.code = code
-        origin = .unknown
-    }
-
-    package init(call: String, code: CInt, origin: ErrorOrigin) {
-        self.call = call
-        self.code = code
-        self.origin = origin
-    }
-
-    /// Returns this error, with the given origin if its own origin is unknown.
-    package func about(_ origin: @autoclosure () -> ErrorOrigin) -> SystemError {
-        self.origin.isUnknown ? SystemError(call: call, code: code, origin: origin()) : self
     }
 }
 
-extension SystemError: CustomStringConvertible {
+extension SystemError: ErrorWithOrigin, CustomStringConvertible {
     /// The error in words, as in `eventfd: Too many open files (24)`.
     ///
-    /// The text contains the origin (if it is known), the call, the system's text for the code, and the code.
+    /// The text contains the source, port or file that the call was for (if it is known), the call, the system's text for the code,
+    /// and the code.
     public var description: String {
         let words = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer -> String in
             // Safe: the function writes at most `count` bytes into the local buffer, zero-terminated.

@@ -1,6 +1,6 @@
 /// Threads that would wait for each other for ever, and the call in which each thread waits.
 ///
-/// ``PerformError/circle(_:)`` and ``RequestError/circle(_:)`` contain the circle. The description of the circle is meant for logs.
+/// ``PerformError/circle`` and ``RequestError/circle`` contain the circle. The description of the circle is meant for logs.
 ///
 /// > Thread safety: a value.
 public struct WaitCircle: Hashable, Sendable {
