@@ -7,7 +7,7 @@
 /// > Thread safety: a value; everything that it refers to is `Sendable`.
 public struct Notification: Sendable {
     /// The name of the event.
-    public let name: Name
+    public var name: Name
 
     /// The object that the notification is about, usually its sender.
     ///
@@ -109,6 +109,9 @@ extension Notification {
     ///
     /// This module does not know the type of the object.
     package var payload: (any AnyObject & Sendable)? { isPayload ? content : nil }
+
+    /// True if the notification keeps its sender alive: as its object, or in its payload.
+    var holdsSender: Bool { content != nil }
 
     private var isPayload: Bool {
         guard let content else { return false }

@@ -21,7 +21,7 @@ extension NotificationCenter {
     /// > Thread safety: any thread.
     public func addObserver(
         forName name: Notification.Name?, object: (any AnyObject & Sendable)? = nil, on loop: RunLoop,
-        inModes modes: [RunLoop.Mode] = [.common], capacity: NotificationRedirector.Capacity = .unlimited,
+        inModes modes: [RunLoop.Mode] = [.common], capacity: NotificationCenter.Capacity = .unlimited,
         using handler: @escaping @Sendable (Notification) -> Void
     ) -> ObservationToken {
         redirect(name, object, loop, modes, capacity, handler)
@@ -30,7 +30,7 @@ extension NotificationCenter {
     func redirect(
         _ name: Notification.Name?, _ object: (any AnyObject & Sendable)?, _ loop: RunLoop,
         _ modes: [RunLoop.Mode],
-        _ capacity: NotificationRedirector.Capacity, _ handler: @escaping (Notification) -> Void
+        _ capacity: NotificationCenter.Capacity, _ handler: @escaping (Notification) -> Void
     ) -> ObservationToken {
         if modes.isEmpty {
             fatalError(
@@ -64,7 +64,7 @@ extension RunLoop {
     public func addObserver(
         forName name: Notification.Name?, object: (any AnyObject & Sendable)? = nil,
         in center: NotificationCenter = .default, inModes modes: [RunLoop.Mode] = [.common],
-        capacity: NotificationRedirector.Capacity = .unlimited,
+        capacity: NotificationCenter.Capacity = .unlimited,
         using handler: @escaping (Notification) -> Void
     ) -> ObservationToken {
         if !isCurrent {
@@ -74,4 +74,15 @@ extension RunLoop {
         }
         return center.redirect(name, object, self, modes, capacity, handler)
     }
+}
+
+extension RunLoop {
+    /// The number of notifications that were discarded because the loop has ended, summed over all observers on the loop.
+    ///
+    /// The count includes the notifications that had been posted, but not delivered, when the loop ended. An observer that had no
+    /// such notification stays registered until the next post for it. That post is counted, and removes the observer, so later
+    /// posts are not counted.
+    ///
+    /// > Thread safety: any thread.
+    public var undeliveredNotificationCount: Int { undeliveredCount }
 }

@@ -13,7 +13,7 @@ extension NotificationCenter {
     ///   - deadline: The latest time at which the wait ends; nil for no deadline. Deliveries that are under way at that time are
     ///     still completed.
     /// - Throws: ``/RunLoops/PerformError`` if the deadline has passed, if a loop ended before it delivered the notification,
-    ///   or if the thread of an observer waits for this thread. The error is ``/RunLoops/PerformError/wouldDeadlock`` if a
+    ///   or if the thread of an observer waits for this thread. The error is ``/RunLoops/PerformError/Reason/wouldDeadlock`` if a
     ///   delivery waits for the calling thread's own loop, which does not run during the wait.
     ///
     /// > Thread safety: any thread. Not in asynchronous code.

@@ -47,7 +47,7 @@ public final class NotificationCenter: Sendable {
     /// You may call this anywhere, including in a `deinit` and in an observer's handler.
     ///
     /// Observers on a loop of another thread are called later, and the post does not wait for them to be called. The post waits
-    /// for room only if the ``NotificationRedirector/Capacity`` of one of these observers requires that.
+    /// for room only if the ``NotificationCenter/Capacity`` of one of these observers requires that.
     ///
     /// - Parameter notification: The notification.
     /// - Complexity: O(*n*), where *n* is the number of observers of this name, plus those that observe every name.
@@ -107,7 +107,9 @@ public final class NotificationCenter: Sendable {
         // Safe: the post has a reference to the list, which retains the observation. Only observations of notifications are
         // registered under a name or under every name.
         unsafe observation._withUnsafeGuaranteedRef { observation in
-            if observation.matches(notification.sender) { observation.call(notification, in: slot) }
+            if observation.matches(notification.sender, isHeld: notification.holdsSender) {
+                observation.call(notification, in: slot)
+            }
         }
     }
 

@@ -28,20 +28,7 @@ extension NotificationCenter {
     ///
     /// > Thread safety: any thread. The observers are called on the calling thread.
     public func post<Message: NotificationMessage>(_ message: Message, subject: Message.Subject? = nil) {
-        let key = ObjectIdentifier(Message.self)
-        let record = CallRecord.current
-        let observers = messages.observers(of: key, record)
-        if observers.count == 0 { return }
-        let sender = subject.map { ObjectIdentifier($0) }
-        record.withSlot { slot in
-            for index in 0..<observers.count {
-                // Safe: the post has a reference to the list, which retains the observation. Only observations of this type
-                // are registered under the type's identity.
-                unsafe observers[index]._withUnsafeGuaranteedRef { observation in
-                    if observation.matches(sender) { observation.call(message: message, in: slot) }
-                }
-            }
-        }
+        post(message: message, of: subject)
     }
 
     /// Registers a handler for messages of a type.
@@ -60,10 +47,6 @@ extension NotificationCenter {
         of subject: Message.Subject? = nil, for type: Message.Type,
         using handler: @escaping @Sendable (Message) -> Void
     ) -> ObservationToken {
-        let key = ObjectIdentifier(Message.self)
-        let observation = messages.add(for: key) {
-            Observation(sequence: $0, object: subject, handler: MessageHandler<Message>(handler))
-        }
-        return ObservationToken(Registration(observation) { [weak messages] in messages?.forget(for: key) })
+        observe(type, of: subject, handler)
     }
 }

@@ -24,6 +24,7 @@ extension NotificationQueue {
     /// The rule that selects the notification to post when several match.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum Survivor: Sendable {
         /// The notification that already waits; it keeps its place in the queue, its style and its modes.
         ///

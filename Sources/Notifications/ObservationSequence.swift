@@ -20,6 +20,7 @@ public struct ObservationSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// The policy that decides which elements are buffered while the task is busy.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum BufferingPolicy: Hashable, Sendable {
         /// All elements are buffered; if the task is too slow, they take up more and more memory.
         case unbounded
@@ -161,11 +162,6 @@ extension NotificationCenter {
         of subject: Message.Subject? = nil, for type: Message.Type,
         bufferingPolicy: ObservationSequence<Message>.BufferingPolicy
     ) -> ObservationSequence<Message> {
-        let reference = subject.map { WeakReference($0) }
-        return ObservationSequence(bufferingPolicy: bufferingPolicy) { [weak self] handler in
-            guard let reference else { return self?.addObserver(for: type, using: handler) }
-            guard let subject = reference.object(as: Message.Subject.self) else { return nil }
-            return self?.addObserver(of: subject, for: type, using: handler)
-        }
+        sequence(of: type, of: subject, bufferingPolicy: bufferingPolicy)
     }
 }

@@ -35,8 +35,8 @@ public final class ObservationToken: Sendable {
     ///
     /// The calling thread's own loop does not run during the wait. If the handler waits for this thread, directly or through other
     /// threads, the waits form a circle that would never end. Therefore one of these waits fails with
-    /// ``/RunLoops/PerformError/circle(_:)``, ``/RunLoops/RequestError/circle(_:)`` or ``/RunLoops/PortSendRefusal/wouldDeadlock``,
-    /// so that the handler can return.
+    /// ``/RunLoops/PerformError/Reason/wouldDeadlock``, ``/RunLoops/RequestError/Reason/wouldDeadlock`` or
+    /// ``/RunLoops/PortSendRefusal/wouldDeadlock``, so that the handler can return.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.

@@ -4,7 +4,7 @@ protocol DeliveryTarget: AnyObject, Sendable {
     var observation: Observation { get }
 
     /// The counts of the delivered, the dropped and the undelivered notifications of this observer.
-    var counts: NotificationRedirector.Counts { get }
+    var counts: ObservationToken.Statistics { get }
 
     /// Ends the observation on the loop, and discards the notifications that wait for it.
     func remove()

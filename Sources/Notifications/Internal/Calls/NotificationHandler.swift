@@ -8,7 +8,7 @@ final class NotificationHandler {
 }
 
 /// The handler that an observation calls with messages of one type.
-final class MessageHandler<Message: NotificationMessage> {
+final class MessageHandler<Message> {
     let body: (Message) -> Void
     init(_ body: @escaping (Message) -> Void) { self.body = body }
 }

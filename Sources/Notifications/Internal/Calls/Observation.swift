@@ -28,6 +28,11 @@ class Observation: @unchecked Sendable {
     /// ``sender`` is meaningful only while the object is alive.
     private let object: WeakReference?
 
+    /// Keeps the memory of the destroyed object, so that no other object can get its address and be taken for it.
+    ///
+    /// The reference is never read.
+    private unowned let address: (any AnyObject & Sendable)?
+
     /// The closures to call when the last call of the handler has returned.
     let end = ForkSafe(End())
 
@@ -48,18 +53,28 @@ class Observation: @unchecked Sendable {
         self.target = target
         sender = object.map { ObjectIdentifier($0) }
         self.object = object.map { WeakReference($0) }
+        address = object
     }
 
     deinit { if !state.contains(.settled) { unsafe handler.release() } }
 
     /// True if this observation observes the notifications of a sender.
+    ///
+    /// - Parameters:
+    ///   - other: The identity of the sender; nil for no sender.
+    ///   - isHeld: True if the poster holds the sender. An identity alone can be that of an object that was destroyed.
+    /// - Returns: True if the handler must be called.
     @inline(__always)
-    final func matches(_ other: ObjectIdentifier?) -> Bool {
+    final func matches(_ other: ObjectIdentifier?, isHeld: Bool) -> Bool {
         guard let sender else { return true }
-        // An equal identity is not enough, because the observed object may have been destroyed, and another may have its address
-        // now. So the weak reference is read, too.
-        return sender == other && object?.isAlive ?? false
+        return sender == other && (object?.isAlive ?? false || matchesDying(isHeld))
     }
+
+    /// True if the observed object is being destroyed, posts about itself, and is not needed after the post.
+    ///
+    /// An observer on a loop would be given an object that no longer exists.
+    @inline(never)
+    private func matchesDying(_ isHeld: Bool) -> Bool { isHeld && target == nil }
 
     // MARK: - Calling
 
@@ -81,7 +96,7 @@ class Observation: @unchecked Sendable {
 
     /// Calls the handler of an observation of messages, unless the observation was removed.
     @inline(__always)
-    final func call<Message: NotificationMessage>(message: Message, in slot: borrowing CallRecord.Slot) {
+    final func call<Message>(message: Message, in slot: borrowing CallRecord.Slot) {
         call(in: slot) { (handler: MessageHandler<Message>) in handler.body(message) }
     }
 

@@ -76,6 +76,13 @@ final class PostingLine: DeferredWork {
         if queueIsDestroyed { leaveLoopIfEmpty() }
     }
 
+    var waitingParts: [String] {
+        let slots = waiting.slots.filter { $0.notification != nil && groups.contains($0.group) }
+        return slots.sorted { $0.sequence < $1.sequence }.compactMap(\.notification).map {
+            "notification \($0) that waits in a NotificationQueue"
+        }
+    }
+
     func discardWork() {
         hasEnded = true
         var removed: [Notification?] = []

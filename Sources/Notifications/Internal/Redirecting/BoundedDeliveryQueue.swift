@@ -53,7 +53,7 @@ struct BoundedDeliveryQueue {
     ///   - gate: The gate at which the poster would wait; nil if the poster cannot wait.
     /// - Returns: The next step of the poster.
     mutating func offer(
-        _ notification: Notification, _ capacity: NotificationRedirector.Capacity, _ gate: ThreadGate?
+        _ notification: Notification, _ capacity: NotificationCenter.Capacity, _ gate: ThreadGate?
     ) -> Step {
         if isClosed { return .removed }
         switch capacity.kind {
@@ -92,7 +92,7 @@ struct BoundedDeliveryQueue {
     ///   - number: The number of the delivery.
     ///   - capacity: The capacity of the observer.
     /// - Returns: The notification, or nil if the delivery has nothing left to deliver.
-    mutating func next(upTo number: Int, _ capacity: NotificationRedirector.Capacity) -> Next? {
+    mutating func next(upTo number: Int, _ capacity: NotificationCenter.Capacity) -> Next? {
         if firstNumber > number { return nil }
         guard let notification = waiting.popFirst() else { return nil }
         firstNumber += 1

@@ -1,4 +1,4 @@
-package import RunLoops
+internal import RunLoops
 internal import Synchronization
 
 extension NotificationRedirector: Inspected {
@@ -10,7 +10,7 @@ extension NotificationRedirector: Inspected {
                 "notification observers", madeAt: nil,
                 [
                     .init("observers", observers), .init("dropped", dropped.load(ordering: .relaxed)),
-                    .init("undelivered", undeliveredCount),
+                    .init("undelivered", runLoop.undeliveredCount),
                 ])
         ]
     }

@@ -58,28 +58,28 @@ final class PendingDeliveries: Sendable {
             contents.isPosted = true
             return (contents.isForPoster, contents.isOver)
         }
-        let origin = {
-            ErrorOrigin.named(
-                "notification", notification.name.rawValue,
-                SourceLocation(notification.fileID, notification.line))
-        }
-        if isForPoster { throw .wouldDeadlock(origin()) }
-        if !isOver { try waitForLoops(until: deadline, notification, origin) }
-        if contents.withLock({ $0.wasDiscarded }) { throw .loopEnded(origin()) }
+        if isForPoster { throw about(notification, .wouldDeadlock) }
+        if !isOver { try waitForLoops(until: deadline, notification) }
+        if contents.withLock({ $0.wasDiscarded }) { throw about(notification, .loopEnded) }
     }
 
     private func waitForLoops(
-        until deadline: ContinuousClock.Instant, _ notification: Notification, _ origin: () -> ErrorOrigin
+        until deadline: ContinuousClock.Instant, _ notification: Notification
     ) throws(PerformError) {
         let wait = ThreadWait(
             in: "NotificationCenter.postAndWait", fileID: notification.fileID, line: notification.line,
             refuse: { self.refuse($0) }, for: { self.targets })
         // A thread whose deadline has passed does not wait, so it cannot close a circle of waits.
-        if deadline > RunLoop.now, let circle = wait.begin() { throw .circle(circle) }
+        if deadline > RunLoop.now, let circle = wait.begin() { throw PerformError(circle) }
         let isOver = gate.wait(until: deadline)
         wait.end()
-        if !isOver { throw .timedOut(origin()) }
-        if let circle = contents.withLock({ $0.circle }) { throw .circle(circle) }
+        if !isOver { throw about(notification, .timedOut) }
+        if let circle = contents.withLock({ $0.circle }) { throw PerformError(circle) }
+    }
+
+    private func about(_ notification: Notification, _ reason: PerformError.Reason) -> PerformError {
+        let place = SourceLocation(notification.fileID, notification.line)
+        return PerformError(reason).about("notification \"\(notification.name.rawValue)\" made at \(place)")
     }
 
     /// The loops that the poster still waits for.

@@ -28,7 +28,7 @@ extension RedirectedObserver {
         var gate: ThreadGate?
         var deadline = ContinuousClock.Instant.distantFuture
         if case .bounded(_, .block(let duration)) = capacity.kind {
-            deadline = RunLoop.now + duration
+            deadline = Moment.now().advanced(by: duration.nanosecondsRoundedUp).instant
             // The loop's own thread cannot wait for itself, so its posts are accepted beyond the limit.
             if !redirector.runLoop.isCurrent { gate = ThreadGate() }
         }

@@ -11,7 +11,7 @@ final class RedirectedObserver: DeliveryTarget {
 
     let redirector: NotificationRedirector
     let lane: DeliveryLane
-    let capacity: NotificationRedirector.Capacity
+    let capacity: NotificationCenter.Capacity
     /// The observation that holds the user's handler, which is called on the loop's thread.
     let observation: Observation
 
@@ -36,7 +36,7 @@ final class RedirectedObserver: DeliveryTarget {
 
     init(
         _ redirector: NotificationRedirector, _ modes: [RunLoop.Mode],
-        _ capacity: NotificationRedirector.Capacity, _ handler: @escaping (Notification) -> Void
+        _ capacity: NotificationCenter.Capacity, _ handler: @escaping (Notification) -> Void
     ) {
         self.redirector = redirector
         lane = redirector.lane(for: modes)
@@ -47,8 +47,8 @@ final class RedirectedObserver: DeliveryTarget {
 
     deinit { redirector.observerCount.subtract(1, ordering: .relaxed) }
 
-    var counts: NotificationRedirector.Counts {
-        NotificationRedirector.Counts(
+    var counts: ObservationToken.Statistics {
+        ObservationToken.Statistics(
             delivered: delivered.load(ordering: .relaxed), dropped: dropped.load(ordering: .relaxed),
             undelivered: undelivered.load(ordering: .relaxed))
     }

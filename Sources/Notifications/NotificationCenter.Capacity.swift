@@ -1,4 +1,4 @@
-extension NotificationRedirector {
+extension NotificationCenter {
     /// The limit on the number of notifications that wait for one observer, and the policy for notifications beyond the limit.
     ///
     /// > Thread safety: a value.
@@ -12,6 +12,7 @@ extension NotificationRedirector {
         /// The policy for a notification for which there is no room.
         ///
         /// > Thread safety: a value.
+        @nonexhaustive
         public enum Policy: Hashable, Sendable {
             /// The notification that has waited longest is dropped, and the new one is accepted.
             case dropOldest
@@ -21,7 +22,7 @@ extension NotificationRedirector {
             ///
             /// The thread continues as soon as there is room. The time begins with the post. The thread blocks even if it is
             /// running a task. A post on the loop's own thread never blocks; its notification is accepted beyond the limit.
-            case block(until: Duration)
+            case block(atMost: Duration)
         }
 
         let kind: Kind

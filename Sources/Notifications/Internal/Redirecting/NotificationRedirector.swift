@@ -1,4 +1,4 @@
-public import RunLoops
+internal import RunLoops
 internal import Synchronization
 
 /// An object that delivers notifications on the thread of one loop, whichever thread posts them.
@@ -8,23 +8,19 @@ internal import Synchronization
 /// in which that thread posted them. A post on the loop's own thread is delivered immediately if no notification waits for an
 /// observer with the same modes; otherwise it waits its turn, so that it overtakes no earlier notification.
 ///
-/// You rarely use a redirector directly; ``NotificationCenter/addObserver(forName:object:on:inModes:capacity:using:)`` uses it
-/// for you.
-///
 /// While the loop does not run, or runs in other modes, notifications wait. An observer alone does not keep a run going, but a
 /// waiting notification does. When the thread ends, the notifications that wait are discarded and counted, and their observers are
-/// removed. <doc:ObservingOnLoops> has the details.
+/// removed.
 ///
 /// > Thread safety: any thread.
-public final class NotificationRedirector: Sendable {
+final class NotificationRedirector: Sendable {
     /// The loop on whose thread notifications are delivered.
-    public let runLoop: RunLoop
+    let runLoop: RunLoop
 
     /// The lanes that carry deliveries to the loop.
     ///
     /// All observers with the same list of modes share one lane.
     private let lanes = Guarded<[DeliveryLane]>([])
-    private let undelivered = Atomic<Int>(0)
     /// The number of observers on the loop that have not been destroyed.
     let observerCount = Atomic<Int>(0)
     /// The number of notifications that were dropped because an observer had no room.
@@ -35,21 +31,12 @@ public final class NotificationRedirector: Sendable {
     /// - Parameter runLoop: The loop.
     /// - Returns: The redirector: the same object each time, as long as there is a reference to it. Every observer on the loop
     ///   holds such a reference.
-    ///
-    /// > Thread safety: any thread.
-    public static func of(_ runLoop: RunLoop) -> NotificationRedirector {
+    static func of(_ runLoop: RunLoop) -> NotificationRedirector {
         // The loop's reference is weak, because the redirector holds a strong reference to the loop.
         runLoop.shared(ObjectIdentifier(NotificationRedirector.self)) { NotificationRedirector(runLoop) }
     }
 
     private init(_ runLoop: RunLoop) { self.runLoop = runLoop }
-
-    /// The number of notifications that were discarded because the loop has ended, summed over all observers.
-    ///
-    /// The count includes the notifications that had been posted, but not delivered, when the loop ended. An observer that had no
-    /// such notification stays registered until the next post for it. That post is counted, and removes the observer, so later
-    /// posts are not counted. Keep a reference to the redirector to keep the count.
-    public var undeliveredCount: Int { undelivered.load(ordering: .relaxed) }
 
     /// Returns the lane for observers that are called in these modes; makes it if there is none.
     func lane(for modes: [RunLoop.Mode]) -> DeliveryLane {
@@ -76,5 +63,5 @@ public final class NotificationRedirector: Sendable {
 
     func countDropped() { dropped.add(1, ordering: .relaxed) }
 
-    func countUndelivered() { undelivered.add(1, ordering: .relaxed) }
+    func countUndelivered() { runLoop.countUndelivered() }
 }
