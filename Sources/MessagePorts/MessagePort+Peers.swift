@@ -6,13 +6,13 @@ extension MessagePort {
     /// Sends a message to a peer of the port, without ever blocking.
     ///
     /// The peer must have sent a message to this port, from a ``RemotePort`` that was made with
-    /// ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)``. The messages and replies of one thread
+    /// ``RemotePort/init(connectingTo:in:messageByteLimit:descriptorLimit:fileID:line:)``. The messages and replies of one thread
     /// arrive in the order in which that thread sent them.
     ///
     /// If the peer has no room, the port keeps the message. When the peer has made room by reading, the port sends the message, as
-    /// soon as the port's loop runs in one of the port's modes. For each peer, the port keeps up to ``Limits/keptMessages``
-    /// messages, ``Limits/keptMessageBytes`` bytes and 253 descriptors. So no peer delays the port or another peer, and the memory
-    /// that one peer can make the port use is bounded.
+    /// soon as the port's loop runs in one of the port's modes. For each peer, the port keeps up to ``Options/keptMessageLimit``
+    /// messages, ``Options/keptMessageByteLimit`` bytes and 253 descriptors. So no peer delays the port or another peer, and the
+    /// memory that one peer can make the port use is bounded.
     ///
     /// If the message would exceed a limit, this returns false and sends nothing. The handler of ``onPeerRoom(_:)`` is called when
     /// at most half of each limit is in use.
@@ -21,7 +21,7 @@ extension MessagePort {
     ///
     /// ```swift
     /// for peer in subscribers {
-    ///     if try !port.send(news, to: peer) { missed[peer, default: 0] += 1 }
+    ///     if try !port.trySend(news, to: peer) { missed[peer, default: 0] += 1 }
     /// }
     /// ```
     ///
@@ -31,21 +31,21 @@ extension MessagePort {
     ///   - descriptors: The descriptors to duplicate for the peer. They stay open in this process, and the caller still owns them.
     ///   - peer: The peer: the ``Message/sender`` of a message of this port.
     /// - Returns: False if the messages that the port keeps for the peer are at a limit. Nothing was sent then.
-    /// - Throws: ``MessagePortError/ended`` if the peer has ended, ``MessagePortError/tooLarge(limit:)`` or
-    ///   ``MessagePortError/tooManyDescriptors(limit:)`` if the peer does not accept the message, or another ``MessagePortError``.
+    /// - Throws: ``MessagePortError/Reason/ended`` if the peer has ended, ``MessagePortError/Reason/tooLarge`` or
+    ///   ``MessagePortError/Reason/tooManyDescriptors`` if the peer does not accept the message, or another ``MessagePortError``.
     ///   Nothing was sent then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
-    public func send(
+    public func trySend(
         _ bytes: [UInt8] = [], id: UInt32 = 0, descriptors: [CInt] = [], to peer: Peer
     ) throws(MessagePortError) -> Bool {
         // Safe: bytes have no padding.
-        try unsafe core.send(bytes.span.bytes, in: bytes, id: id, descriptors, to: peer)
+        try unsafe core.trySend(bytes.span.bytes, in: bytes, id: id, descriptors, to: peer)
     }
 
     /// Sends the bytes of a span to a peer of the port, without ever blocking.
     ///
-    /// This is the same as ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``, except that the port copies the bytes that it keeps.
+    /// This is the same as ``trySend(_:id:descriptors:to:)-([UInt8],_,_,_)``, except that the port copies the bytes that it keeps.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of the message.
@@ -56,25 +56,25 @@ extension MessagePort {
     /// - Throws: The same errors as the function that takes an array. Nothing was sent then.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
-    public func send(
+    public func trySend(
         _ bytes: RawSpan, id: UInt32 = 0, descriptors: [CInt] = [], to peer: Peer
     ) throws(MessagePortError) -> Bool {
-        try core.send(bytes, in: nil, id: id, descriptors, to: peer)
+        try core.trySend(bytes, in: nil, id: id, descriptors, to: peer)
     }
 
     /// Sets the handler that is called when a peer that had no room for a message has room again.
     ///
-    /// After ``send(_:id:descriptors:to:)-([UInt8],_,_,_)`` has returned false for a peer, the handler is called once, when at most
-    /// half of each limit is in use for the peer. The limits are ``Limits/keptMessages``, ``Limits/keptMessageBytes`` and 253
-    /// descriptors. If the peer ends first, only the handler of ``onPeerEnd(_:)`` is called. Calling this again replaces the
-    /// handler. When the port leaves its loop, the loop releases the handler.
+    /// After ``trySend(_:id:descriptors:to:)-([UInt8],_,_,_)`` has returned false for a peer, the handler is called once, when at
+    /// most half of each limit is in use for the peer. The limits are ``Options/keptMessageLimit``,
+    /// ``Options/keptMessageByteLimit`` and 253 descriptors. If the peer ends first, only the handler of ``onPeerEnd(_:)`` is
+    /// called. Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler.
     ///
-    /// - Parameter handler: Called on the thread of the loop that the port is in, with the peer that has room.
+    /// - Parameter handler: Called on the thread of the loop that the port is in, with the port and the peer that has room.
     /// - Precondition: The port is in this thread's loop; add it first. If the port or the loop has ended, this does nothing and
     ///   releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
-    public func onPeerRoom(_ handler: @escaping (Peer) -> Void) {
+    public func onPeerRoom(_ handler: @escaping (MessagePort, Peer) -> Void) {
         core.setHandler("MessagePort.onPeerRoom", \.peerHasRoom, handler)
     }
 
@@ -85,12 +85,12 @@ extension MessagePort {
     /// connection. Calling this again replaces the handler. When the port leaves its loop, the loop releases the handler. If a
     /// sender ends while the port is in no loop, the port notices the end when it is in a loop again.
     ///
-    /// - Parameter handler: Called on the thread of the loop that the port is in, with the sender that has ended.
+    /// - Parameter handler: Called on the thread of the loop that the port is in, with the port and the sender that has ended.
     /// - Precondition: The port is in this thread's loop; add it first. If the port or the loop has ended, this does nothing and
     ///   releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
-    public func onPeerEnd(_ handler: @escaping (Peer) -> Void) {
+    public func onPeerEnd(_ handler: @escaping (MessagePort, Peer) -> Void) {
         core.setHandler("MessagePort.onPeerEnd", \.peerEnded, handler)
     }
 
@@ -127,7 +127,7 @@ extension MessagePort {
     ///   releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
-    public func onNameLoss(_ handler: @escaping () -> Void) throws(SystemError) {
-        do { try core.onNameLoss(handler) } catch { throw error.about(.messagePort(name, core.origin)) }
+    public func onNameLoss(_ handler: @escaping (MessagePort) -> Void) throws(SystemError) {
+        do { try core.onNameLoss(handler) } catch { throw error.about(MessagePort.origin(name, core.origin)) }
     }
 }

@@ -10,7 +10,7 @@ extension MessagePort {
     ///
     /// Reply to a request with ``reply(_:id:descriptors:)-([UInt8],_,_)``. To reply later, or from another thread, use the right
     /// that ``takeReplyRight()`` returns. If the request is destroyed without a reply, it fails immediately with
-    /// ``MessagePortError/noReply``.
+    /// ``MessagePortError/Reason/noReply``.
     ///
     /// ```swift
     /// try loop.add(port, forMode: .common) { message in
@@ -93,7 +93,7 @@ extension MessagePort {
         /// Replies to a request, and consumes the message.
         ///
         /// This never blocks: if the requester has no room for the reply yet, the port keeps the reply, up to
-        /// ``MessagePort/Limits/keptReplies``.
+        /// ``MessagePort/Options/keptReplyByteLimit``.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
@@ -143,15 +143,15 @@ extension MessagePort {
     /// Peers are equal if they are the same end of the same connection. A process that connects twice is two peers.
     ///
     /// > Thread safety: a value.
-    public struct Peer: Hashable, Sendable {
+    public struct Peer: Hashable, Identifiable, Sendable {
         /// The number of the connection, which no other connection of the port ever gets.
-        public let connection: UInt64
+        public let id: UInt64
 
         /// The process, as the kernel reports it.
         public let credentials: PeerCredentials
 
-        init(connection: UInt64, credentials: PeerCredentials) {
-            self.connection = connection
+        init(id: UInt64, credentials: PeerCredentials) {
+            self.id = id
             self.credentials = credentials
         }
     }
@@ -159,5 +159,5 @@ extension MessagePort {
 
 extension MessagePort.Peer: CustomStringConvertible {
     /// The process, and the number of the connection.
-    public var description: String { "\(credentials), connection \(connection)" }
+    public var description: String { "\(credentials), connection \(id)" }
 }

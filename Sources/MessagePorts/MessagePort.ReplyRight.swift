@@ -4,10 +4,10 @@ extension MessagePort {
     /// The right to reply to one request.
     ///
     /// A reply consumes the right. If the right is destroyed unused, the request fails immediately with
-    /// ``MessagePortError/noReply``. So each request ends exactly once.
+    /// ``MessagePortError/Reason/noReply``. So each request ends exactly once.
     ///
-    /// While the right exists, the descriptor of its connection stays open, even after the requester has ended. Drop rights
-    /// that are no longer ``isValid``.
+    /// While the right exists, the descriptor of its connection stays open, even after the requester has ended, and the connection
+    /// takes one of the port's places. Drop rights that are no longer ``isValid``.
     ///
     /// > Thread safety: a value that has one owner, which may pass it to any thread.
     public struct ReplyRight: ~Copyable, Sendable {
@@ -28,12 +28,12 @@ extension MessagePort {
         /// requester then discards the reply.
         ///
         /// > Thread safety: any thread. The requester can end at any moment.
-        public var isValid: Bool { connection?.isEnded == false }
+        public var isAwaited: Bool { connection?.isEnded == false }
 
         /// Replies, and consumes the right.
         ///
         /// This never blocks: if the requester has no room for the reply yet, the port keeps the reply, up to
-        /// ``MessagePort/Limits/keptReplies``.
+        /// ``MessagePort/Options/keptReplyByteLimit``.
         ///
         /// - Parameters:
         ///   - bytes: The bytes of the reply.
@@ -41,7 +41,7 @@ extension MessagePort {
         ///   - descriptors: The descriptors to duplicate for the requester. They stay open in this process, and the caller still
         ///     owns them.
         /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
-        ///   size. If the requester has not ended, its request fails with ``MessagePortError/noReply``.
+        ///   size. If the requester has not ended, its request fails with ``MessagePortError/Reason/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
@@ -61,7 +61,7 @@ extension MessagePort {
         ///   - descriptors: The descriptors to duplicate for the requester. They stay open in this process, and the caller still
         ///     owns them.
         /// - Throws: ``MessagePortError`` if the requester has ended, does not read its replies, or does not accept a reply of this
-        ///   size. If the requester has not ended, its request fails with ``MessagePortError/noReply``.
+        ///   size. If the requester has not ended, its request fails with ``MessagePortError/Reason/noReply``.
         ///
         /// > Thread safety: any thread.
         public consuming func reply(
@@ -71,7 +71,7 @@ extension MessagePort {
             if let connection {
                 do {
                     try connection.reply(to: request, bytes, id: id, descriptors: descriptors)
-                } catch { throw error.about(.requester(connection.peer.credentials)) }
+                } catch { throw error.about("request of \(connection.peer.credentials)") }
             }
             connection = nil
         }

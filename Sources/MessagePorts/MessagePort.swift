@@ -6,7 +6,7 @@ public import RunLoops
 /// that knows the name makes a ``RemotePort`` to send to it.
 ///
 /// ```swift
-/// let times = try MessagePort(name: PortName("org.example.times"))
+/// let times = try MessagePort(named: PortName("org.example.times"))
 /// try RunLoop.current.add(times, forMode: .common) { message in
 ///     do { try message.reply(Array("half past seven".utf8)) } catch { print("no reply:", error) }
 /// }
@@ -23,8 +23,8 @@ public import RunLoops
 /// The port ends with ``invalidate()``, or when the last reference to it is released. The port's loop holds a reference. When the
 /// port has ended, its name is free.
 ///
-/// The port can also send messages to peers from which it has received messages: see ``send(_:id:descriptors:to:)-([UInt8],_,_,_)``
-/// and <doc:Pushing>.
+/// The port can also send messages to peers from which it has received messages: see
+/// ``trySend(_:id:descriptors:to:)-([UInt8],_,_,_)`` and <doc:Pushing>.
 ///
 /// > Thread safety: any thread, except that handlers are set on the thread of the port's loop.
 public final class MessagePort: Sendable {
@@ -37,34 +37,39 @@ public final class MessagePort: Sendable {
     /// - Parameters:
     ///   - name: The name that other processes look up. No other port on this machine has it while this port exists.
     ///   - names: The place where the name is kept.
-    ///   - limits: The limits of what the port accepts.
+    ///   - options: The limits of what the port accepts, and its time-outs.
     ///   - fileID: The file in which the port is made, for diagnostics.
     ///   - line: The line in which the port is made, for diagnostics.
     ///   - admits: The filter, which returns true if a process may send to the port. The default admits processes of the same user.
     ///     The filter is called on the loop's thread for each connection.
-    /// - Throws: ``MessagePortError/name(_:)`` if the name cannot be taken, ``MessagePortError/tooLarge(limit:_:)`` if the limits
-    ///   allow a body that does not fit in a packet, or ``MessagePortError/system(_:)``. Nothing is left open, and the name is
+    /// - Throws: ``MessagePortError/Reason/name`` if the name cannot be taken, ``MessagePortError/Reason/tooLarge`` if the limits
+    ///   allow a body that does not fit in a packet, or ``MessagePortError/Reason/system``. Nothing is left open, and the name is
     ///   unchanged.
     ///
     /// > Thread safety: any thread.
     public init(
-        name: PortName, in names: PortNames = .user, limits: Limits = Limits(),
+        named name: PortName, in names: PortNames = .user, options: Options = Options(),
         fileID: StaticString = #fileID, line: Int = #line,
         admitting admits: @escaping @Sendable (PeerCredentials) -> Bool = { $0.isOfThisUser }
     ) throws(MessagePortError) {
         let origin = SourceLocation(fileID, line)
-        do { core = try MessagePortCore(name, names, limits, origin, admits) } catch {
-            throw error.about(.messagePort(name, origin))
+        do { core = try MessagePortCore(name, names, options, origin, admits) } catch {
+            throw error.about(MessagePort.origin(name, origin))
         }
     }
 
     deinit { core.close() }
 
+    /// The text with which the errors of a port name it.
+    static func origin(_ name: PortName, _ place: SourceLocation) -> String {
+        "message port \"\(name)\" made at \(place)"
+    }
+
     /// The name that other processes look up.
     public var name: PortName { core.name }
 
-    /// The limits of what the port accepts.
-    public var limits: Limits { core.limits }
+    /// The limits of what the port accepts, and its time-outs.
+    public var options: Options { core.limits }
 
     /// False once the port has ended.
     ///
@@ -79,20 +84,20 @@ public final class MessagePort: Sendable {
     /// Ends the port: its name is free, every connection is closed, and every pending request fails.
     ///
     /// Messages that were sent and not yet served are discarded. If you call this on the thread of the port's loop, the port has
-    /// left the loop when this returns, and none of its handlers starts after that. If you call it on another thread, a handler or
-    /// the filter may still be running. If the filter then admits a process, the port refuses the process nevertheless. In both
-    /// cases the name is free when this returns. A second call does nothing.
+    /// left the loop when this returns. If you call it on another thread, the port leaves the loop in the loop's next pass, and a
+    /// handler or the filter may still be running. If the filter then admits a process, the port refuses the process nevertheless.
+    /// In both cases the name is free when this returns, and none of the port's handlers starts after that. A second call does
+    /// nothing.
     ///
-    /// > Thread safety: any thread.
-    public func invalidate() {
-        Fork.check("MessagePort.invalidate")
-        core.close()
-    }
+    /// In a forked child this closes the child's copies of the descriptors, and the parent's port continues to work.
+    ///
+    /// > Thread safety: any thread ([Ends](../../RunLoops/RunLoops.docc/Ends.md)).
+    public func invalidate() { core.close() }
 
     /// Adds a handler that this thread's loop calls when the port has ended.
     ///
-    /// The same as ``/RunLoops/Port/onInvalidation(fileID:line:_:)``: the handler is called exactly once, in the common modes,
-    /// after the port's end. If the port has ended already, the handler is called soon.
+    /// The same as ``/RunLoops/Port/addInvalidationHandler(fileID:line:_:)``: the handler is called exactly once, in the common
+    /// modes, after the port's end. If the port has ended already, the handler is called soon.
     ///
     /// - Parameters:
     ///   - fileID: The file of the call, for diagnostics.
@@ -102,10 +107,10 @@ public final class MessagePort: Sendable {
     /// > Thread safety: any thread; the handler is called on the thread that calls this method. Not in asynchronous code, where
     /// the thread may change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
-    public func onInvalidation(
+    public func addInvalidationHandler(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) {
-        core.onInvalidation(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
+        core.addInvalidationHandler(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 
@@ -129,21 +134,31 @@ extension RunLoop {
         requireOwnThread("RunLoop.add(port)", "perform a block on the loop and add the port there")
         do {
             try port.core.join(self, mode, port: port, deliver: handler)
-        } catch { throw error.about(.messagePort(port.name, port.core.origin)) }
+        } catch { throw error.about(MessagePort.origin(port.name, port.core.origin)) }
     }
+}
 
-    /// Removes a message port from a mode of this loop.
+extension MessagePort: RunLoopMember {
+    /// Removes the port from a mode of a loop; call `RunLoop.remove(_:forMode:)` instead.
     ///
     /// Messages to a port that is in no mode wait in the kernel, and their senders block when the kernel has no more room.
     ///
     /// - Parameters:
-    ///   - port: The port. If it is not in the mode, nothing happens.
-    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes.
+    ///   - loop: The loop.
+    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes. If the port is not in it, nothing happens.
     ///
-    /// > Thread safety: the loop's own thread only.
-    public func remove(_ port: MessagePort, forMode mode: Mode) {
-        requireOwnThread("RunLoop.remove(port)", "perform a block on the loop and remove the port there")
-        port.core.leave(mode)
+    /// > Thread safety: any thread ([Ends](../../RunLoops/RunLoops.docc/Ends.md)).
+    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {
+        loop.remove { [core] in core.leave(mode) }
+    }
+
+    /// Removes the port from all modes of a loop; call `RunLoop.remove(_:)` instead.
+    ///
+    /// - Parameter loop: The loop. If the port is not in it, nothing happens.
+    ///
+    /// > Thread safety: any thread ([Ends](../../RunLoops/RunLoops.docc/Ends.md)).
+    public func remove(from loop: RunLoop) {
+        loop.remove { [core] in core.leaveAll() }
     }
 }
 

@@ -4,7 +4,7 @@ public import RunLoops
 /// A list of file descriptors with one owner, such as the descriptors of one message.
 ///
 /// When the list is destroyed, the descriptors that are still in it are closed. A descriptor that another process has sent is
-/// closed soon after that, on a separate thread. Such a descriptor counts against ``MessagePort/Limits/untakenDescriptors`` until
+/// closed soon after that, on a separate thread. Such a descriptor counts against ``MessagePort/Options/untakenDescriptorLimit`` until
 /// it is taken out or closed.
 ///
 /// > Thread safety: a value that has one owner, which may pass it to any thread.

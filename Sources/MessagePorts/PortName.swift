@@ -14,7 +14,7 @@
 /// > Thread safety: a value.
 public struct PortName: Hashable, Sendable {
     /// The largest number of bytes of a name, in UTF-8, without the `@`.
-    public static let mostBytes = 80
+    public static let byteLimit = 80
 
     /// True if the name begins with `@`, so that it is in no directory and every process of the machine can take it.
     public let isAbstract: Bool
@@ -24,15 +24,15 @@ public struct PortName: Hashable, Sendable {
 
     /// Makes a name.
     ///
-    /// A name has between 1 and ``mostBytes`` bytes, with no `/` and no control character. A plain name does not begin with a dot.
+    /// A name has between 1 and ``byteLimit`` bytes, with no `/` and no control character. A plain name does not begin with a dot.
     ///
     /// - Parameter text: The name, with `@` in front for an abstract name.
-    /// - Throws: ``PortNameError/malformed(name:reason:)`` if the text cannot be a name.
+    /// - Throws: ``PortNameError/Reason/malformed`` if the text cannot be a name.
     public init(_ text: String) throws(PortNameError) {
         let isAbstract = text.utf8.first == UInt8(ascii: "@")
         let bytes = Array(text.utf8.dropFirst(isAbstract ? 1 : 0))
         if let reason = PortName.flaw(of: bytes, isAbstract: isAbstract) {
-            throw .malformed(name: text, reason: reason)
+            throw PortNameError(.malformed, name: text, details: reason)
         }
         self.isAbstract = isAbstract
         self.bytes = bytes
@@ -40,7 +40,7 @@ public struct PortName: Hashable, Sendable {
 
     private static func flaw(of bytes: [UInt8], isAbstract: Bool) -> String? {
         if bytes.isEmpty { return "it is empty" }
-        if bytes.count > mostBytes { return "it has \(bytes.count) bytes, more than \(mostBytes)" }
+        if bytes.count > byteLimit { return "it has \(bytes.count) bytes, more than \(byteLimit)" }
         if bytes.contains(UInt8(ascii: "/")) { return "it has a slash" }
         if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "it has a control character" }
         if !isAbstract && bytes[0] == UInt8(ascii: ".") { return "it begins with a dot" }

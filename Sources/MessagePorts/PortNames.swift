@@ -25,7 +25,7 @@ public struct PortNames: Hashable, Sendable {
     /// 3. `.run-loops` in the directory that `HOME` names.
     ///
     /// So no other user can make the directory first, as would be possible in `/tmp`. If no parent directory qualifies, every
-    /// attempt to take or look up a name throws ``PortNameError/noDirectory(reason:)``, which says why. Set `XDG_RUNTIME_DIR`, or
+    /// attempt to take or look up a name throws ``PortNameError/Reason/noDirectory``, which says why. Set `XDG_RUNTIME_DIR`, or
     /// use ``init(directory:)``.
     ///
     /// The process that takes a name and the processes that look it up must use the same directory. A service that starts without a

@@ -12,10 +12,10 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply without a reply,
-    ///   ``MessagePortError/timedOut`` if the deadline passes, ``MessagePortError/ended`` if the connection ends, or another
-    ///   ``MessagePortError`` if the request cannot be sent. After the first three errors, you cannot tell whether the request was
-    ///   served. Retry only operations that may be done twice.
+    /// - Throws: ``MessagePortError/Reason/noReply`` as soon as the other end has released the right to reply without a reply,
+    ///   ``MessagePortError/Reason/timedOut`` if the deadline passes, ``MessagePortError/Reason/ended`` if the connection ends, or
+    ///   another ``MessagePortError`` if the request cannot be sent. After the first three errors, you cannot tell whether the
+    ///   request was served. Retry only operations that may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -37,10 +37,10 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: ``MessagePortError/noReply`` as soon as the other end has released the right to reply without a reply,
-    ///   ``MessagePortError/timedOut`` if the deadline passes, ``MessagePortError/ended`` if the connection ends, or another
-    ///   ``MessagePortError`` if the request cannot be sent. After the first three errors, you cannot tell whether the request was
-    ///   served. Retry only operations that may be done twice.
+    /// - Throws: ``MessagePortError/Reason/noReply`` as soon as the other end has released the right to reply without a reply,
+    ///   ``MessagePortError/Reason/timedOut`` if the deadline passes, ``MessagePortError/Reason/ended`` if the connection ends, or
+    ///   another ``MessagePortError`` if the request cannot be sent. After the first three errors, you cannot tell whether the
+    ///   request was served. Retry only operations that may be done twice.
     ///
     /// > Thread safety: any thread, which it blocks.
     @available(*, noasync, message: "this blocks the thread; await the asynchronous request instead")
@@ -67,7 +67,7 @@ extension RemotePort {
         do {
             outcome =
                 try connection.wait(for: request, before: deadline)
-                ?? connection.abandon(request, .timedOut)
+                ?? connection.abandon(request, MessagePortError(.timedOut))
         } catch { outcome = connection.abandon(request, .system(error)) }
         return try connection.message(outcome)
     }
@@ -85,8 +85,8 @@ extension RemotePort {
     ///   - descriptors: The descriptors to duplicate for the port. They stay open in this process, and the caller still owns them.
     ///   - deadline: The time to give up, or nil for never.
     /// - Returns: The reply with its descriptors, which the caller owns.
-    /// - Throws: The errors of the blocking request, or ``MessagePortError/cancelled``. After ``MessagePortError/cancelled``, too,
-    ///   you cannot tell whether the request was served.
+    /// - Throws: The errors of the blocking request, or ``MessagePortError/Reason/cancelled``. After
+    ///   ``MessagePortError/Reason/cancelled``, too, you cannot tell whether the request was served.
     ///
     /// > Thread safety: any task.
     public func request(
@@ -117,13 +117,13 @@ extension RemotePort {
                 return try unsafe connection.begin(
                     request, bytes.span.bytes, id: id, descriptors, before: .distantPast)
             } catch {
-                if error != .timedOut { throw error }
+                if error.reason != .timedOut { throw error }
             }
-            if let deadline, deadline <= .now { throw .timedOut }
+            if let deadline, deadline <= .now { throw MessagePortError(.timedOut) }
             let next = ContinuousClock.now + backoff.begin()
             do {
                 try await Task.sleep(until: min(next, deadline ?? next), clock: .continuous)
-            } catch { throw .cancelled }
+            } catch { throw MessagePortError(.cancelled) }
         }
     }
 }
@@ -134,7 +134,8 @@ extension RemoteConnection {
         // The wait ends with nil if the request is decided, and otherwise with the reason to give up.
         let wake = OneShot<MessagePortError?>()
         let reason = await wake.value(
-            before: deadline.map { Moment($0) } ?? .never, timedOut: .timedOut, cancelled: .cancelled
+            before: deadline.map { Moment($0) } ?? .never, timedOut: MessagePortError(.timedOut),
+            cancelled: MessagePortError(.cancelled)
         ) {
             let waits = state.withLock { _ in request.attach(.task { wake.decide(nil) }) }
             if !waits { wake.decide(nil) }

@@ -14,8 +14,8 @@ public import RunLoops
 /// When the port or its process ends, the connection ends, too, and every pending request fails. A later port with the same name is
 /// another port: make a new `RemotePort`.
 ///
-/// ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` blocks its thread while it connects.
-/// ``init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` never blocks. A `RemotePort` made with it belongs on a
+/// ``init(named:in:before:messageByteLimit:descriptorLimit:fileID:line:)`` blocks its thread while it connects.
+/// ``init(connectingTo:in:messageByteLimit:descriptorLimit:fileID:line:)`` never blocks. A `RemotePort` made with it belongs on a
 /// loop, and also receives messages from the port: <doc:Pushing>.
 ///
 /// The connection ends with ``invalidate()``, or when the last reference to the `RemotePort` is released.
@@ -36,68 +36,70 @@ public final class RemotePort: Sendable {
     ///   - name: The port's name.
     ///   - names: The place where the name is kept.
     ///   - deadline: The time to give up, or nil for never.
-    ///   - largestReply: The largest number of bytes of a reply; this number is sent to the port as a limit.
-    ///   - mostDescriptors: The largest number of descriptors of a reply, up to 253.
+    ///   - messageByteLimit: The largest number of bytes of a reply; this number is sent to the port as a limit.
+    ///   - descriptorLimit: The largest number of descriptors of a reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
-    /// - Throws: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/notAdmitted`` if the port rejects this
-    ///   process, ``MessagePortError/timedOut`` if the deadline passes, ``MessagePortError/wouldDeadlock`` if this thread serves
-    ///   the port, or another ``MessagePortError``. Nothing is left open.
+    /// - Throws: ``MessagePortError/Reason/name`` if no port has the name, ``MessagePortError/Reason/notAdmitted`` if the port
+    ///   rejects this process, ``MessagePortError/Reason/timedOut`` if the deadline passes,
+    ///   ``MessagePortError/Reason/wouldDeadlock`` if this thread serves the port, or another ``MessagePortError``. Nothing is left
+    ///   open.
     ///
     /// > Thread safety: any thread, which it blocks.
     public init(
         named name: PortName, in names: PortNames = .user, before deadline: ContinuousClock.Instant? = nil,
-        largestReply: Int = 65_536, mostDescriptors: Int = 32,
+        messageByteLimit: Int = 65_536, descriptorLimit: Int = 32,
         fileID: StaticString = #fileID, line: Int = #line
     ) throws(MessagePortError) {
         self.name = name
         connection = try RemotePort.connect(
-            "RemotePort.init(named:)", name, names, deadline, largestReply, mostDescriptors,
+            "RemotePort.init(named:)", name, names, deadline, messageByteLimit, descriptorLimit,
             SourceLocation(fileID, line), isReadByLoop: false)
     }
 
     /// Makes a port for a loop to read: looks up a name and begins to connect, without ever blocking.
     ///
     /// Add the port to a loop. When the other port has admitted this process, the connection is complete, and the handler of
-    /// ``onConnection(_:)`` is called. If the other port refuses this process, or ends, the handler of ``onEnd(_:)`` is called with
+    /// ``onConnect(_:)`` is called. If the other port refuses this process, or ends, the handler of ``onEnd(_:)`` is called with
     /// the reason.
     ///
     /// Only the loop reads the replies, and the messages that the other end sends with
-    /// ``MessagePort/send(_:id:descriptors:to:)-([UInt8],_,_,_)``. So a request of this port gets its reply only while the loop
+    /// ``MessagePort/trySend(_:id:descriptors:to:)-([UInt8],_,_,_)``. So a request of this port gets its reply only while the loop
     /// runs in one of the port's modes, and a request that would block the loop's own thread fails with
-    /// ``MessagePortError/wouldDeadlock``.
+    /// ``MessagePortError/Reason/wouldDeadlock``.
     ///
     /// - Parameters:
     ///   - name: The port's name.
     ///   - names: The place where the name is kept.
-    ///   - largestMessage: The largest number of bytes of a message or reply; this number is sent to the port as a limit.
-    ///   - mostDescriptors: The largest number of descriptors of a message or reply, up to 253.
+    ///   - messageByteLimit: The largest number of bytes of a message or reply; this number is sent to the port as a limit.
+    ///   - descriptorLimit: The largest number of descriptors of a message or reply, up to 253.
     ///   - fileID: The file in which the connection is made, for diagnostics.
     ///   - line: The line in which the connection is made, for diagnostics.
-    /// - Throws: ``MessagePortError/name(_:)`` if no port has the name, ``MessagePortError/timedOut`` if the kernel has no room for
-    ///   another waiting connection (a later attempt can succeed), or another ``MessagePortError``. Nothing is left open.
+    /// - Throws: ``MessagePortError/Reason/name`` if no port has the name, ``MessagePortError/Reason/timedOut`` if the kernel has
+    ///   no room for another waiting connection (a later attempt can succeed), or another ``MessagePortError``. Nothing is left
+    ///   open.
     ///
     /// > Thread safety: any thread.
     public init(
-        connectingTo name: PortName, in names: PortNames = .user, largestMessage: Int = 65_536,
-        mostDescriptors: Int = 32, fileID: StaticString = #fileID, line: Int = #line
+        connectingTo name: PortName, in names: PortNames = .user, messageByteLimit: Int = 65_536,
+        descriptorLimit: Int = 32, fileID: StaticString = #fileID, line: Int = #line
     ) throws(MessagePortError) {
         self.name = name
         connection = try RemotePort.connect(
-            "RemotePort.init(connectingTo:)", name, names, .distantPast, largestMessage, mostDescriptors,
+            "RemotePort.init(connectingTo:)", name, names, .distantPast, messageByteLimit, descriptorLimit,
             SourceLocation(fileID, line), isReadByLoop: true)
     }
 
     private static func connect(
         _ member: StaticString, _ name: PortName, _ names: PortNames, _ deadline: ContinuousClock.Instant?,
-        _ largest: Int, _ mostDescriptors: Int, _ origin: SourceLocation, isReadByLoop: Bool
+        _ largest: Int, _ descriptorLimit: Int, _ origin: SourceLocation, isReadByLoop: Bool
     ) throws(MessagePortError) -> RemoteConnection {
         if !(0...Int(Int32.max)).contains(largest) {
             misuse("\(member): \(largest) is not the size of a message; use 0 to \(Int32.max)")
         }
-        if !(0...PacketSocket.mostDescriptors).contains(mostDescriptors) {
+        if !(0...PacketSocket.mostDescriptors).contains(descriptorLimit) {
             misuse(
-                "\(member): a message cannot carry \(mostDescriptors) descriptors; use 0 to \(PacketSocket.mostDescriptors)"
+                "\(member): a message cannot carry \(descriptorLimit) descriptors; use 0 to \(PacketSocket.mostDescriptors)"
             )
         }
         // If the thread ended here, it would still count as waiting.
@@ -105,29 +107,31 @@ public final class RemotePort: Sendable {
         defer { cancellation.restore() }
         do {
             return try RemoteConnection(
-                name, names, largestReply: largest, descriptors: mostDescriptors, origin: origin,
+                name, names, messageByteLimit: largest, descriptors: descriptorLimit, origin: origin,
                 before: deadline,
                 isReadByLoop: isReadByLoop)
-        } catch { throw error.about(.remotePort(name, origin)) }
+        } catch { throw error.about(RemotePort.origin(name, origin)) }
     }
 
-    deinit { connection.end(.ended) }
+    deinit { connection.end(MessagePortError(.ended)) }
 
     /// The origin that this object's errors state: the port's name, and the source location of this connection.
-    var origin: ErrorOrigin { .remotePort(name, connection.origin) }
+    var origin: String { RemotePort.origin(name, connection.origin) }
+
+    private static func origin(_ name: PortName, _ place: SourceLocation) -> String {
+        "remote port \"\(name)\" made at \(place)"
+    }
 
     /// The process that has the port.
     ///
     /// A program that relies on the server checks this: any process can take an abstract name.
     public var peer: PeerCredentials { connection.peer }
 
-    /// The largest number of bytes and of descriptors that the other end accepts in a message.
-    ///
-    /// Both are 0 until the other end has admitted this process.
-    public var limits: (bytes: Int, descriptors: Int) {
-        guard let limits = connection.limits else { return (0, 0) }
-        return (Int(limits.bodyLength), Int(limits.descriptorCount))
-    }
+    /// The largest number of bytes that the other end accepts in a message; 0 until the other end has admitted this process.
+    public var messageByteLimit: Int { Int(connection.limits?.bodyLength ?? 0) }
+
+    /// The largest number of descriptors that the other end accepts in a message; 0 until the other end has admitted this process.
+    public var descriptorLimit: Int { Int(connection.limits?.descriptorCount ?? 0) }
 
     /// False once the connection is known to have ended.
     ///
@@ -141,16 +145,16 @@ public final class RemotePort: Sendable {
     /// > Thread safety: any thread. It can change at any moment.
     public var lateReplyCount: Int { connection.lateReplyCount }
 
-    /// Ends the connection: pending requests fail with ``MessagePortError/ended``, and later attempts to send throw that error,
-    /// too.
+    /// Ends the connection: pending requests fail with ``MessagePortError/Reason/ended``, and later attempts to send throw that
+    /// error, too.
     ///
-    /// Messages that were sent before still arrive. A second call does nothing.
+    /// Messages that were sent before still arrive. If a loop reads this port, none of its handlers starts after that, except the
+    /// handler of ``onEnd(_:)``. A second call does nothing.
     ///
-    /// > Thread safety: any thread.
-    public func invalidate() {
-        Fork.check("RemotePort.invalidate")
-        connection.end(.ended)
-    }
+    /// In a forked child this releases the handlers, and the parent's connection continues to work.
+    ///
+    /// > Thread safety: any thread ([Ends](../../RunLoops/RunLoops.docc/Ends.md)).
+    public func invalidate() { connection.invalidate() }
 
     /// Sends a message.
     ///
@@ -217,12 +221,13 @@ public final class RemotePort: Sendable {
     /// > Thread safety: any thread; the handler is called on the calling thread. Not in asynchronous code, where the thread may
     /// change.
     @available(*, noasync, message: "the thread may change at any await; ask in a block on the loop you want")
-    public func onInvalidation(
+    public func addInvalidationHandler(
         fileID: StaticString = #fileID, line: Int = #line, _ handler: @escaping () -> Void
     ) throws(SystemError) {
-        Fork.check("RemotePort.onInvalidation")
+        Fork.check("RemotePort.addInvalidationHandler")
         try connection.watchWithService()
-        connection.onInvalidation(LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
+        connection.addInvalidationHandler(
+            LoopCallback(RunLoop.current, SourceLocation(fileID, line), handler))
     }
 }
 

@@ -16,13 +16,13 @@ extension RunLoop {
     /// ```swift
     /// let remote = try RemotePort(connectingTo: PortName("org.example.news"))
     /// try RunLoop.current.add(remote, forMode: .common) { message in print("news:", message.byteCount, "bytes") }
-    /// remote.onConnection { print("connected to", remote.peer) }
-    /// remote.onEnd { error in print("no more news:", error) }
+    /// remote.onConnect { remote in print("connected to", remote.peer) }
+    /// remote.onEnd { _, error in print("no more news:", error) }
     /// ```
     ///
     /// - Parameters:
-    ///   - port: The port, which was made with ``RemotePort/init(connectingTo:in:largestMessage:mostDescriptors:fileID:line:)`` and
-    ///     is in no other loop. A port that has ended is added, too: the loop calls its handler for the end.
+    ///   - port: The port, which was made with ``RemotePort/init(connectingTo:in:messageByteLimit:descriptorLimit:fileID:line:)``
+    ///     and is in no other loop. A port that has ended is added, too: the loop calls its handler for the end.
     ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes, now and later.
     ///   - handler: Called on the loop's thread with each message, which the handler owns.
     /// - Throws: ``/RunLoops/SystemError`` if the kernel has no room to watch the port. The port is unchanged.
@@ -36,21 +36,34 @@ extension RunLoop {
             throw error.about(port.origin)
         }
     }
+}
 
-    /// Removes a remote port from a mode.
+extension RemotePort: RunLoopMember {
+    /// Removes the port from a mode of a loop; call `RunLoop.remove(_:forMode:)` instead.
     ///
     /// Messages and replies wait until the port is in a loop again. When the port leaves its last mode, the loop releases the
     /// port's handlers.
     ///
     /// - Parameters:
-    ///   - port: The port. If it is not in the mode, nothing happens.
-    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes.
+    ///   - loop: The loop.
+    ///   - mode: The mode, or ``/RunLoops/RunLoop/Mode/common`` for all common modes. If the port is not in it, nothing happens.
     ///
-    /// > Thread safety: the loop's own thread only.
-    public func remove(_ port: RemotePort, forMode mode: Mode) {
-        requireOwnThread(
-            "RunLoop.remove(remote port)", "perform a block on the loop and remove the port there")
-        port.reading("RunLoop.remove(remote port)").leave(mode)
+    /// > Thread safety: any thread ([Ends](../../RunLoops/RunLoops.docc/Ends.md)).
+    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {
+        if Fork.isChild { return }
+        let reading = reading("RunLoop.remove(remote port)")
+        loop.remove { reading.leave(mode) }
+    }
+
+    /// Removes the port from all modes of a loop; call `RunLoop.remove(_:)` instead.
+    ///
+    /// - Parameter loop: The loop. If the port is not in it, nothing happens.
+    ///
+    /// > Thread safety: any thread ([Ends](../../RunLoops/RunLoops.docc/Ends.md)).
+    public func remove(from loop: RunLoop) {
+        if Fork.isChild { return }
+        let reading = reading("RunLoop.remove(remote port)")
+        loop.remove { reading.leaveAll() }
     }
 }
 
@@ -110,13 +123,13 @@ extension RemotePort {
     /// The handler is called once. If the port has admitted this process already, the handler is called soon. Calling this again
     /// replaces the handler. When the port leaves its loop, the loop releases the handler.
     ///
-    /// - Parameter handler: Called on the thread of the loop that the port is in.
+    /// - Parameter handler: Called on the thread of the loop that the port is in, with the port.
     /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the
     ///   loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
-    public func onConnection(_ handler: @escaping () -> Void) {
-        setHandler("RemotePort.onConnection", \.connected, handler)
+    public func onConnect(_ handler: @escaping (RemotePort) -> Void) {
+        setHandler("RemotePort.onConnect", \.connected, handler)
     }
 
     /// Sets the handler that is called when there may be room for a message again.
@@ -125,35 +138,35 @@ extension RemotePort {
     /// there may be room. Several failed calls can lead to a single call of the handler. Calling this again replaces the handler.
     /// When the port leaves its loop, the loop releases the handler.
     ///
-    /// - Parameter handler: Called on the thread of the loop that the port is in.
+    /// - Parameter handler: Called on the thread of the loop that the port is in, with the port.
     /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the
     ///   loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
-    public func onRoom(_ handler: @escaping () -> Void) {
+    public func onRoom(_ handler: @escaping (RemotePort) -> Void) {
         setHandler("RemotePort.onRoom", \.hasRoom, handler)
     }
 
     /// Sets the handler that is called when the connection has ended, with the reason.
     ///
     /// The handler is called once, when all messages that arrived before the end were delivered and the port has left the loop. The
-    /// reason is ``MessagePortError/notAdmitted`` if the filter of the other port has rejected this process,
-    /// ``MessagePortError/ended`` if the other port, its process or this end has ended, or another error. Calling this again
+    /// reason is ``MessagePortError/Reason/notAdmitted`` if the filter of the other port has rejected this process,
+    /// ``MessagePortError/Reason/ended`` if the other port, its process or this end has ended, or another error. Calling this again
     /// replaces the handler. If the port is removed from its loop, the loop releases the handler without calling it.
     ///
-    /// - Parameter handler: Called on the thread of the loop that the port was in, with the reason.
+    /// - Parameter handler: Called on the thread of the loop that the port was in, with the port and the reason.
     /// - Precondition: The port is in this thread's loop; add it first. If the port has left the loop because the connection or the
     ///   loop has ended, this does nothing and releases the handler.
     ///
     /// > Thread safety: the thread of the loop that the port is in.
-    public func onEnd(_ handler: @escaping (MessagePortError) -> Void) {
+    public func onEnd(_ handler: @escaping (RemotePort, MessagePortError) -> Void) {
         setHandler("RemotePort.onEnd", \.ended, handler)
     }
 
     /// The number of messages that the other end has sent to a port that no loop reads.
     ///
-    /// A port made with ``init(named:in:before:largestReply:mostDescriptors:fileID:line:)`` is read by the threads and tasks that
-    /// wait for replies. It has no handler for messages, so messages to it are discarded.
+    /// A port made with ``init(named:in:before:messageByteLimit:descriptorLimit:fileID:line:)`` is read by the threads and tasks
+    /// that wait for replies. It has no handler for messages, so messages to it are discarded.
     ///
     /// > Thread safety: any thread. The value can change at any moment.
     public var discardedMessageCount: Int { connection.discardedMessageCount }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RunLoops
 
 /// The device and the inode number of a file, which identify the file.
 ///
@@ -15,27 +16,32 @@ struct FileIdentity: Equatable {
     /// Identifies a file in a directory, or returns nil if there is no such file.
     ///
     /// If the file is a symbolic link, the link itself is identified.
-    init?(of file: [UInt8], in directory: CInt) {
+    init?(of file: [UInt8], in directory: CInt) throws(SystemError) {
         var status = stat()
-        // Safe: the kernel reads the string, and fills our own value.
-        if unsafe fstatat(directory, FileIdentity.path(file), &status, AT_SYMLINK_NOFOLLOW) != 0 {
-            return nil
+        do {
+            // Safe: the kernel reads the string, and fills our own value.
+            _ = try systemCall("fstatat") {
+                unsafe fstatat(directory, FileIdentity.path(file), &status, AT_SYMLINK_NOFOLLOW)
+            }
+        } catch {
+            if error.code == ENOENT || error.code == ENOTDIR { return nil }
+            throw error
         }
         self.init(status)
     }
 
     /// Identifies an open file.
-    private init?(of descriptor: CInt) {
+    private init(of descriptor: CInt) throws(SystemError) {
         var status = stat()
         // Safe: the kernel fills our own value.
-        if unsafe fstat(descriptor, &status) != 0 { return nil }
+        _ = try systemCall("fstat") { unsafe fstat(descriptor, &status) }
         self.init(status)
     }
 
     /// True if a name in a directory still leads to the given open file.
-    static func isInPlace(_ opened: CInt, _ file: [UInt8], _ directory: CInt) -> Bool {
-        guard let own = FileIdentity(of: opened) else { return false }
-        return FileIdentity(of: file, in: directory) == own
+    static func isInPlace(_ opened: CInt, _ file: [UInt8], _ directory: CInt) throws(SystemError) -> Bool {
+        let own = try FileIdentity(of: opened)
+        return try FileIdentity(of: file, in: directory) == own
     }
 
     /// Returns the name of a file as the zero-terminated string that the kernel expects.

@@ -53,7 +53,8 @@ struct LocalPort: Sendable {
     ///   - deadline: The time at which the thread gives up. If it has passed, no wait begins.
     ///   - isOver: Returns true if there is nothing left to wait for.
     /// - Returns: The wait, or nil if the deadline has passed. The caller must end the wait.
-    /// - Throws: ``MessagePortError/wouldDeadlock`` if the wait would make this thread and others wait for each other in a circle.
+    /// - Throws: ``MessagePortError/Reason/wouldDeadlock`` if the wait would make this thread and others wait for each other in a
+    ///   circle.
     func beginWait(
         in operation: StaticString, _ origin: SourceLocation, before deadline: ContinuousClock.Instant?,
         isOver: @escaping @Sendable () -> Bool = { false }
@@ -62,7 +63,7 @@ struct LocalPort: Sendable {
         let wait = ThreadWait(
             in: operation, fileID: origin.fileID, line: Int(origin.line), endsByItself: deadline != nil,
             for: { isOver() ? [] : [claim.waitTarget] })
-        if wait.begin() != nil { throw .wouldDeadlock }
+        if wait.begin() != nil { throw MessagePortError(.wouldDeadlock) }
         return wait
     }
 }

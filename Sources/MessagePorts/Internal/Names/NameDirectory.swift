@@ -19,7 +19,7 @@ struct NameDirectory: ~Copyable, Sendable {
     ///   - makes: True to create the directory if it does not exist.
     ///   - descriptors: The directory in which the system lists this process's descriptors. A test passes another directory.
     /// - Throws: The reason that the directory cannot be used. If the directory does not exist and `makes` is false, this is
-    ///   ``PortNameError/refused(_:)`` with `ENOENT`.
+    ///   ``PortNameError/Reason/refused`` with `ENOENT`.
     init(_ place: PortNames.Place, makes: Bool, descriptors: String = "/proc/self/fd") throws(PortNameError) {
         let path: String
         switch place {
@@ -29,7 +29,7 @@ struct NameDirectory: ~Copyable, Sendable {
         // Safe, here and below: the kernel reads the string, and no more.
         if makes, unsafe mkdir(path, 0o700) != 0 {
             let code = errno
-            if code != EEXIST { throw .refused(SystemError(call: "mkdir", code: code, origin: .file(path))) }
+            if code != EEXIST { throw .refused(SystemError(call: "mkdir", code: code).about(path)) }
         }
         let number: CInt
         do {
@@ -38,33 +38,33 @@ struct NameDirectory: ~Copyable, Sendable {
             }
         } catch {
             if error.code == ELOOP || error.code == ENOTDIR {
-                throw .unsafeDirectory(path: path, reason: "it is not a directory, or it is a link to one")
+                throw .unsafeDirectory(path, "it is not a directory, or it is a link to one")
             }
-            throw .refused(error.about(.file(path)))
+            throw .refused(error.about(path))
         }
         let directory = OwnedDescriptor(number)
         var status = stat()
         // Safe: the kernel fills our own value.
         if unsafe fstat(number, &status) != 0 {
-            throw .refused(SystemError(call: "fstat", code: errno, origin: .file(path)))
+            throw .refused(SystemError(call: "fstat", code: errno).about(path))
         }
         if status.st_uid != geteuid() {
-            throw .unsafeDirectory(
-                path: path, reason: "it belongs to user \(status.st_uid), not to user \(geteuid())")
+            throw .unsafeDirectory(path, "it belongs to user \(status.st_uid), not to user \(geteuid())")
         }
         let mode = status.st_mode & 0o777
         if mode & 0o077 != 0 {
-            throw .unsafeDirectory(
-                path: path, reason: "other users may enter it (mode \(String(mode, radix: 8)), not 700)")
+            throw .unsafeDirectory(path, "other users may enter it (mode \(String(mode, radix: 8)), not 700)")
         }
         // Without the directory of descriptors, only the path leads to the directory, and the path can be swapped. So this throws,
         // and does not fall back to the path.
         var found = stat()
-        let isSeen = unsafe stat("\(descriptors)/\(number)", &found) == 0
-        if !isSeen || found.st_dev != status.st_dev || found.st_ino != status.st_ino {
+        let refusal = unsafe stat("\(descriptors)/\(number)", &found) == 0 ? 0 : errno
+        if ![0, ENOENT, ENOTDIR, EACCES].contains(refusal) {
+            throw .refused(SystemError(call: "stat", code: refusal).about(path))
+        }
+        if refusal != 0 || found.st_dev != status.st_dev || found.st_ino != status.st_ino {
             throw .unsafeDirectory(
-                path: path,
-                reason: "it cannot be used by its descriptor, because there is no \(descriptors)")
+                path, "it cannot be used by its descriptor, because there is no \(descriptors)")
         }
         owned = directory
         self.path = path
@@ -76,7 +76,9 @@ struct NameDirectory: ~Copyable, Sendable {
 
     /// True if ``path`` still leads to this directory.
     var isInPlace: Bool {
-        FileIdentity.isInPlace(owned.descriptor, Array(path.utf8), AT_FDCWD)
+        get throws(SystemError) {
+            try FileIdentity.isInPlace(owned.descriptor, Array(path.utf8), AT_FDCWD)
+        }
     }
 
     /// Returns the socket address of a file in the directory.
@@ -93,7 +95,7 @@ struct NameDirectory: ~Copyable, Sendable {
     /// `HOME`. A directory is suitable if it belongs to the user, and no other user is allowed to write to it. So no other user can
     /// make the directory first.
     ///
-    /// - Throws: ``PortNameError/noDirectory(reason:)`` if none of the three is suitable, with the reason for each.
+    /// - Throws: ``PortNameError/Reason/noDirectory`` if none of the three is suitable, with the reason for each.
     static func pathOfUser() throws(PortNameError) -> String {
         let system = "/run/user/\(geteuid())"
         var flaws: [String] = []
@@ -105,7 +107,7 @@ struct NameDirectory: ~Copyable, Sendable {
             let given = variable.map { place.isEmpty ? $0 : "\($0)=\(place)" }
             flaws.append("\(given ?? place) \(flaw)")
         }
-        throw .noDirectory(reason: flaws.joined(separator: ", "))
+        throw PortNameError(.noDirectory, details: flaws.joined(separator: ", "))
     }
 
     /// The value of an environment variable, or an empty string if it is not set.
@@ -123,7 +125,9 @@ struct NameDirectory: ~Copyable, Sendable {
         var status = stat()
         // Safe: the kernel reads the string, and fills our own value.
         if unsafe stat(place, &status) != 0 {
-            return errno == ENOENT ? "does not exist" : "cannot be checked"
+            let code = errno
+            return code == ENOENT
+                ? "does not exist" : "cannot be checked: \(SystemError(call: "stat", code: code))"
         }
         if status.st_mode & S_IFMT != S_IFDIR { return "is not a directory" }
         // This check also covers an administrator who runs a program with a user's environment: a directory that the program made

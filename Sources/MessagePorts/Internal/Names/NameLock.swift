@@ -1,3 +1,4 @@
+internal import CSockets
 internal import Glibc
 internal import RunLoops
 
@@ -24,37 +25,72 @@ struct NameLock: ~Copyable, Sendable {
     ///   - name: The name.
     ///   - directory: The directory that holds the name.
     ///   - midway: Called after the lock file is opened and before it is locked, for tests.
-    /// - Throws: ``PortNameError/taken(_:)`` if a live port has the name.
+    /// - Throws: ``PortNameError/Reason/taken`` if a live port has the name.
     init(
         _ name: PortName, in directory: consuming NameDirectory, midway: () -> Void = {}
     ) throws(PortNameError) {
         let file = NameLock.lockFile(of: name)
-        while true {
-            let lock = try NameLock.open(file, in: directory)
-            midway()
-            if flock(lock.descriptor, LOCK_EX | LOCK_NB) != 0 {
-                let code = errno
-                if code == EINTR { continue }
-                throw code == EWOULDBLOCK ? .taken(name) : .refused(SystemError(call: "flock", code: code))
-            }
-            // The previous owner may have removed the file between opening and locking. In that case, the lock protects nothing.
-            if FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) {
+        let address = directory.address(of: name.bytes)
+        let deadline = ContinuousClock.now + NameLock.dyingTime
+        do {
+            while true {
+                let lock = try NameLock.open(file, in: directory)
+                midway()
+                if try !NameLock.take(lock) {
+                    if try NameLock.isBound(address) || .now >= deadline { throw PortNameError.taken(name) }
+                    // Nobody opens this gate: the thread waits a little.
+                    _ = ThreadGate().wait(until: Moment(.now + .milliseconds(1)))
+                    continue
+                }
+                // The previous owner may have removed the file between opening and locking. In that case, the lock protects
+                // nothing.
+                if try !FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) { continue }
                 // If the directory was cleaned, another port may have the name although the lock file is new. So this check comes
                 // before the initializer completes: `deinit` would remove that port's socket.
-                if try NameLock.isAnswered(directory.address(of: name.bytes)) { throw .taken(name) }
+                if try NameLock.isAnswered(address) { throw PortNameError.taken(name) }
                 self.lock = lock
                 break
             }
+        } catch let error as SystemError {
+            throw .refused(error)
+        } catch let error as PortNameError {
+            throw error
+        } catch {
+            preconditionFailure("nothing else is thrown: \(error)")
         }
         self.name = name
         self.directory = directory
+    }
+
+    /// The time for which a locked name without a port counts as that of a process that is ending, or that is about to listen.
+    ///
+    /// When a process is killed, its connections can end before its lock is released. So a process that has just seen the end of a
+    /// connection may find the name locked for a moment.
+    private static let dyingTime = Duration.milliseconds(200)
+
+    /// Takes a lock without waiting.
+    ///
+    /// - Returns: False if another process has it.
+    private static func take(_ lock: borrowing OwnedDescriptor) throws(SystemError) -> Bool {
+        let number = lock.descriptor
+        do {
+            _ = try systemCall("flock") { flock(number, LOCK_EX | LOCK_NB) }
+            return true
+        } catch {
+            if error.code == EWOULDBLOCK { return false }
+            throw error
+        }
     }
 
     deinit {
         // The files are removed only if the locked file is still the file that other processes see. If the directory was cleaned,
         // another port may have the name by now.
         let file = NameLock.lockFile(of: name)
-        if getpid() != processID || !FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) {
+        do {
+            if getpid() != processID { return }
+            if try !FileIdentity.isInPlace(lock.descriptor, file, directory.descriptor) { return }
+        } catch {
+            // The files stay, and the next owner of the name replaces them.
             return
         }
         NameLock.remove(name.bytes, in: directory.descriptor)
@@ -74,7 +110,10 @@ struct NameLock: ~Copyable, Sendable {
             throw .refused(error)
         }
         // The identity is recorded before the rename, because another process could replace the socket after the rename.
-        socket = FileIdentity(of: provisional, in: directory.descriptor)
+        do { socket = try FileIdentity(of: provisional, in: directory.descriptor) } catch {
+            NameLock.remove(provisional, in: directory.descriptor)
+            throw .refused(error)
+        }
         // The rename replaces a killed owner's socket in one step, after the new socket has begun to listen. So a look-up finds
         // either a port that listens or no port.
         let number = directory.descriptor
@@ -92,11 +131,14 @@ struct NameLock: ~Copyable, Sendable {
 
     /// True if this port still has its name.
     ///
-    /// This is false if the lock file, the socket or their directory was removed, moved or replaced.
+    /// This is false if the lock file, the socket or their directory was removed, moved or replaced. If the kernel refuses the
+    /// check, nothing is known to be lost.
     var isInPlace: Bool {
-        directory.isInPlace
-            && FileIdentity.isInPlace(lock.descriptor, NameLock.lockFile(of: name), directory.descriptor)
-            && socket != nil && FileIdentity(of: name.bytes, in: directory.descriptor) == socket
+        do {
+            return try directory.isInPlace
+                && FileIdentity.isInPlace(lock.descriptor, NameLock.lockFile(of: name), directory.descriptor)
+                && socket != nil && FileIdentity(of: name.bytes, in: directory.descriptor) == socket
+        } catch { return true }
     }
 
     /// Makes a watch that reports each event that can make ``isInPlace`` false.
@@ -115,6 +157,31 @@ struct NameLock: ~Copyable, Sendable {
             case EAGAIN: return true
             case ENOENT, ECONNREFUSED, EPROTOTYPE: return false
             default: throw .refused(error)
+            }
+        }
+    }
+
+    /// True if a socket is bound to an address; the process that has it does not notice the question.
+    private static func isBound(_ address: PacketListener.Address) throws(SystemError) -> Bool {
+        let kind = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let probe = OwnedDescriptor(try systemCall("socket") { Glibc.socket(AF_UNIX, kind, 0) })
+        let number = probe.descriptor
+        do throws(SystemError) {
+            _ = try systemCall("connect") {
+                // Safe: the kernel reads the address within its bounds.
+                unsafe address.bytes.withUnsafeBytes { bytes in
+                    unsafe runloops_connect(
+                        number, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count,
+                        address.isAbstract, 1)
+                }
+            }
+            return true
+        } catch {
+            switch error.code {
+            // A socket of another kind is bound, such as that of a port.
+            case EPROTOTYPE: return true
+            case ENOENT, ECONNREFUSED: return false
+            default: throw error
             }
         }
     }

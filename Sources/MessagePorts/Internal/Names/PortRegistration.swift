@@ -55,7 +55,7 @@ struct PortRegistration: ~Copyable, Sendable {
 extension PortNames {
     /// Takes a name, and listens under it.
     ///
-    /// - Throws: ``PortNameError/taken(_:)`` if a live port has the name.
+    /// - Throws: ``PortNameError/Reason/taken`` if a live port has the name.
     func register(_ name: PortName) throws(PortNameError) -> PortRegistration {
         try PortRegistration(name, in: place)
     }
@@ -66,7 +66,7 @@ extension PortNames {
     ///   - name: The name.
     ///   - deadline: The time at which the call gives up if the port has no room for a connection; nil for never.
     /// - Returns: The connection.
-    /// - Throws: ``PortNameError/unknown(_:)``, without waiting, if no port has the name.
+    /// - Throws: ``PortNameError/Reason/unknown``, without waiting, if no port has the name.
     func connect(
         to name: PortName, before deadline: ContinuousClock.Instant?
     ) throws(PortNameError) -> PacketSocket {
@@ -84,7 +84,7 @@ extension PortNames {
             default: throw .refused(error)
             }
         } catch let error as PortNameError {
-            if case .refused(let refusal) = error, refusal.code == ENOENT { throw .unknown(name) }
+            if error.systemError?.code == ENOENT { throw .unknown(name) }
             throw error
         } catch {
             preconditionFailure("nothing else is thrown: \(error)")

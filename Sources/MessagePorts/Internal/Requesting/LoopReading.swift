@@ -83,6 +83,13 @@ final class LoopReading: Sendable {
         withExtendedLifetime(removed) {}
     }
 
+    /// Removes the port from all its modes.
+    func leaveAll() {
+        leave(.common)
+        guard claim.loopHere != nil, let input = unsafe input else { return }
+        for mode in input.input.modes { leave(mode) }
+    }
+
     /// Releases the claim, because the remote port has left its loop.
     func hasLeft() {
         unsafe input = nil

@@ -12,7 +12,7 @@ extension RemoteConnection {
             // The socket is closed, but a refusal may be waiting to be read.
             case .sent, .closed: return
             case .outOfKernelResources:
-                if let deadline, deadline <= .now { throw MessagePortError.timedOut }
+                if let deadline, deadline <= .now { throw MessagePortError(.timedOut) }
                 let next = ContinuousClock.now + backoff.begin()
                 // If the port has closed its end, a refusal may be waiting to be read.
                 if try socket.wait(for: .end, before: min(next, deadline ?? next)) { return }
@@ -33,13 +33,13 @@ extension RemoteConnection {
                 defer { pool.give(packet) }
                 switch connection.receive(packet.frame) {
                 case .greet: return packet.frame.limits
-                case .close(let refusal): throw MessagePortError(refusal)
-                case .refuse, .drop, .answer, .deliver: throw MessagePortError.notAPort
+                case .close(let refusal): throw MessagePortError(closedFor: refusal)
+                case .refuse, .drop, .answer, .deliver: throw MessagePortError(.notAPort)
                 }
             case .wouldBlock:
-                if try !socket.wait(for: .read, before: deadline) { throw MessagePortError.timedOut }
-            case .end: throw MessagePortError.ended
-            case .violation, .exceedsAllowance, .outOfDescriptors: throw MessagePortError.notAPort
+                if try !socket.wait(for: .read, before: deadline) { throw MessagePortError(.timedOut) }
+            case .end: throw MessagePortError(.ended)
+            case .violation, .exceedsAllowance, .outOfDescriptors: throw MessagePortError(.notAPort)
             case .failed(let error): throw error
             }
         }
@@ -48,12 +48,12 @@ extension RemoteConnection {
 
 extension MessagePortError {
     /// Makes the error for the reason that a port gave when it closed the connection.
-    init(_ refusal: Frame.Refusal) {
+    init(closedFor refusal: Frame.Refusal) {
         switch refusal {
-        case .notAdmitted: self = .notAdmitted
-        case .malformed, .tooLarge: self = .notAPort
-        case .tooManyConnections: self = .tooManyConnections
-        case .tooSlow, .outOfResources: self = .ended
+        case .notAdmitted: self.init(.notAdmitted)
+        case .malformed, .tooLarge: self.init(.notAPort)
+        case .tooManyConnections: self.init(.tooManyConnections)
+        case .tooSlow, .outOfResources: self.init(.ended)
         }
     }
 }

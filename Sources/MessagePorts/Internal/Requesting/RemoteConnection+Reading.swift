@@ -52,7 +52,7 @@ extension RemoteConnection {
         switch pool.receive(from: socket, allowance, limit: mostDescriptors, waits: waits) {
         case .packet(let packet): return handle(packet)
         case .wouldBlock: return .nothing
-        case .end: return over(.ended)
+        case .end: return over(MessagePortError(.ended))
         case .violation(let violation): return turnAway(violation)
         case .exceedsAllowance, .outOfDescriptors:
             // A reply cannot be received, and neither can its head, which states the request that the reply answers. As that
@@ -71,7 +71,7 @@ extension RemoteConnection {
             guard action == .answer, let request = state.requests.take(frame.number) else {
                 return (action, nil)
             }
-            return (action, request.decide(isReply ? .reply(packet) : .failure(.noReply)))
+            return (action, request.decide(isReply ? .reply(packet) : .failure(MessagePortError(.noReply))))
         }
         if action == .deliver { return .message(packet) }
         // A reply whose request was found belongs to the requester from here on. Any other packet returns to the pool.
@@ -83,7 +83,7 @@ extension RemoteConnection {
         case .greet:
             reading?.admitted(socket)
             return .handled
-        case .close(let refusal): return over(MessagePortError(refusal))
+        case .close(let refusal): return over(MessagePortError(closedFor: refusal))
         case .refuse(let refusal): return turnAway(PacketViolation(frame, refusal))
         case .drop: return .nothing
         case .deliver: preconditionFailure("a message was returned above")
@@ -101,13 +101,13 @@ extension RemoteConnection {
         log.report(
             "RemotePort \"\(name)\" closes the connection with \(peer): \(violation)",
             RateLimitedLog.details(ofPort: name, peer: peer))
-        return over(.notAPort)
+        return over(MessagePortError(.notAPort))
     }
 
     /// Makes a message from a packet that the port has sent.
     func message(_ packet: Packet) -> MessagePort.Message {
         MessagePort.Message(
-            packet, from: MessagePort.Peer(connection: 0, credentials: peer), requester: nil, pool: pool)
+            packet, from: MessagePort.Peer(id: 0, credentials: peer), requester: nil, pool: pool)
     }
 
     /// Returns the message of a reply, or throws the reason that there is no reply.

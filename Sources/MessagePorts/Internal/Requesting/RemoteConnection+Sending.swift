@@ -26,7 +26,7 @@ extension RemoteConnection {
             case .outOfKernelResources: try waitForResources(&backoff, before: deadline)
             case .closed:
                 peerHungUp()
-                throw .ended
+                throw MessagePortError(.ended)
             case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
             case .failed(let error): throw .system(error)
             }
@@ -60,7 +60,7 @@ extension RemoteConnection {
             return false
         case .closed:
             peerHungUp()
-            throw .ended
+            throw MessagePortError(.ended)
         case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
         case .failed(let error): throw .system(error)
         }
@@ -87,7 +87,7 @@ extension RemoteConnection {
     /// does not wait, so this function does not throw.
     private func checkReader(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
         if let deadline, deadline <= .now { return }
-        if reading?.claim.loopHere != nil { throw .wouldDeadlock }
+        if reading?.claim.loopHere != nil { throw MessagePortError(.wouldDeadlock) }
     }
 
     private func waitForRoom(before deadline: ContinuousClock.Instant?) throws(MessagePortError) {
@@ -95,7 +95,7 @@ extension RemoteConnection {
         defer { wait?.end() }
         let isThere: Bool
         do { isThere = try socket.wait(for: .write, before: deadline) } catch { throw .system(error) }
-        if !isThere { throw .timedOut }
+        if !isThere { throw MessagePortError(.timedOut) }
     }
 
     /// Pauses before the next attempt.
@@ -105,7 +105,7 @@ extension RemoteConnection {
     private func waitForResources(
         _ backoff: inout ExponentialBackoff, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) {
-        if let deadline, deadline <= .now { throw .timedOut }
+        if let deadline, deadline <= .now { throw MessagePortError(.timedOut) }
         // The pause counts as a wait for the port: the kernel can be out of resources just because the port does not read.
         let wait = try local?.beginWait(in: "RemotePort.send", origin, before: deadline)
         defer { wait?.end() }
@@ -116,7 +116,7 @@ extension RemoteConnection {
         }
         if isGone {
             peerHungUp()
-            throw .ended
+            throw MessagePortError(.ended)
         }
     }
 
@@ -154,8 +154,8 @@ extension RemoteConnection {
 
     /// Records that the calling thread begins to wait for a reply.
     ///
-    /// Throws ``MessagePortError/wouldDeadlock`` if the wait would never end, for example because the calling thread serves the
-    /// port.
+    /// Throws ``MessagePortError/Reason/wouldDeadlock`` if the wait would never end, for example because the calling thread serves
+    /// the port.
     func beginWait(
         for request: PendingRequest, before deadline: ContinuousClock.Instant?
     ) throws(MessagePortError) -> ThreadWait? {

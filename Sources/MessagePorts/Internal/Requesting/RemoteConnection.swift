@@ -1,4 +1,5 @@
 internal import RunLoops
+internal import Synchronization
 
 /// The sender's end of a connection with a port.
 ///
@@ -21,6 +22,8 @@ final class RemoteConnection: Sendable {
     /// The additional state for a connection that was made for a loop; nil for any other connection.
     let reading: LoopReading?
     let state: Guarded<State>
+    /// True once this process has ended the connection with ``RemotePort/invalidate()``.
+    private let endedHere = Atomic(false)
 
     struct State: Sendable {
         /// The state that decides which frames are allowed to arrive.
@@ -78,7 +81,7 @@ final class RemoteConnection: Sendable {
     ///
     /// Unless a loop will read the connection, this then waits until the port admits this process.
     init(
-        _ name: PortName, _ names: PortNames, largestReply: Int, descriptors: Int, origin: SourceLocation,
+        _ name: PortName, _ names: PortNames, messageByteLimit: Int, descriptors: Int, origin: SourceLocation,
         before deadline: ContinuousClock.Instant?, isReadByLoop: Bool
     ) throws(MessagePortError) {
         Fork.check("RemotePort")
@@ -89,9 +92,10 @@ final class RemoteConnection: Sendable {
         local = LocalPort.find(name, names)
         let wait = try local?.beginWait(in: "RemotePort.init", origin, before: deadline)
         defer { wait?.end() }
-        let ownLimits = Frame.Limits(bodyLength: UInt32(largestReply), descriptorCount: UInt32(descriptors))
+        let ownLimits = Frame.Limits(
+            bodyLength: UInt32(messageByteLimit), descriptorCount: UInt32(descriptors))
         var connection = ConnectionState(.client, limits: ownLimits)
-        pool = PacketPool(forBodiesOf: largestReply)
+        pool = PacketPool(forBodiesOf: messageByteLimit)
         let limits: Frame.Limits?
         do {
             socket = try names.connect(to: name, before: deadline)
@@ -108,10 +112,7 @@ final class RemoteConnection: Sendable {
                 limits = try RemoteConnection.receiveWelcome(socket, &connection, pool, deadline)
             }
         } catch let error as PortNameError {
-            switch error {
-            case .timedOut: throw .timedOut
-            case .malformed, .taken, .unknown, .unsafeDirectory, .noDirectory, .refused: throw .name(error)
-            }
+            throw error.reason == .timedOut ? MessagePortError(.timedOut) : .name(error)
         } catch let error as SystemError {
             throw .system(error)
         } catch let error as MessagePortError {
@@ -124,9 +125,7 @@ final class RemoteConnection: Sendable {
         if Recorder.isOn { Recorder.noteConnection(to: name.description, began: true) }
     }
 
-    deinit {
-        end(.ended)
-    }
+    deinit { end(MessagePortError(.ended)) }
 
     var isEnded: Bool { state.withLock { $0.ended != nil } }
     var lateReplyCount: Int { state.withLock { $0.requests.lateCount } }
@@ -137,6 +136,24 @@ final class RemoteConnection: Sendable {
     var ending: MessagePortError? { state.withLock { $0.ended } }
 
     // MARK: - End
+
+    /// Ends the connection for this process, whose handlers are not called any more.
+    func invalidate() {
+        endedHere.store(true, ordering: .releasing)
+        if Fork.isChild { endInForkedChild() } else { end(MessagePortError(.ended)) }
+    }
+
+    /// True if this process has ended the connection.
+    var wasEndedHere: Bool { endedHere.load(ordering: .acquiring) }
+
+    /// Releases the handlers; the socket is the parent's, too, and is closed with this object.
+    private func endInForkedChild() {
+        state.withLock { state in
+            state.ended = state.ended ?? MessagePortError(.ended)
+            state.endCallbacks = LoopCallbacks()
+        }
+        unsafe reading?.input?.releaseHandlers()
+    }
 
     /// Ends the connection.
     ///
@@ -168,7 +185,7 @@ final class RemoteConnection: Sendable {
 
     /// Adds a callback, which is scheduled on its loop when the connection ends, or immediately if the connection has already
     /// ended.
-    func onInvalidation(_ callback: LoopCallback) {
+    func addInvalidationHandler(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.ended == nil { state.endCallbacks.add(callback) }
             return state.ended != nil

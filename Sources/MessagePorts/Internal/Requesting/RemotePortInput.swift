@@ -16,11 +16,11 @@ final class RemotePortInput: InputServer {
     /// ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<MessagePortInput.Handler>())
     /// The handler to call once, when the port at the other end has admitted this process.
-    var connected: (() -> Void)?
+    var connected: ((RemotePort) -> Void)?
     /// The handler to call each time that the socket has room again after a sender has found no room.
-    var hasRoom: (() -> Void)?
+    var hasRoom: ((RemotePort) -> Void)?
     /// The handler to call once, when the connection has ended.
-    var ended: ((MessagePortError) -> Void)?
+    var ended: ((RemotePort, MessagePortError) -> Void)?
 
     init(_ port: RemotePort, _ reading: LoopReading, _ loop: RunLoop) {
         self.port = port
@@ -66,11 +66,15 @@ final class RemotePortInput: InputServer {
                 roomCame = true
             }
         }
-        if roomCame, let hasRoom { call(&served, hasRoom) }
+        if roomCame, let hasRoom, input.isServed(in: mode), !connection.wasEndedHere {
+            call(&served) { hasRoom(port) }
+        }
         // A handler can remove the port, change its modes, or run the loop, which serves the port inside the handler.
         while input.isServed(in: mode) {
-            if connection.wasAdmitted, let handler = connected.take() { call(&served, handler) }
-            if !input.isServed(in: mode) { break }
+            if connection.wasAdmitted, !connection.wasEndedHere, let handler = connected.take() {
+                call(&served) { handler(port) }
+                if !input.isServed(in: mode) { break }
+            }
             if let reason = connection.ending {
                 leave(because: reason, &served)
                 break
@@ -108,13 +112,23 @@ final class RemotePortInput: InputServer {
         // this function holds the port until the handler has returned.
         withExtendedLifetime(port) {
             input.leave()
-            if let handler { call(&served) { handler(reason.about(port.origin)) } }
+            if let handler { call(&served) { handler(port, reason.about(port.origin)) } }
         }
     }
 
+    /// Releases all handlers, in a forked child.
+    func releaseHandlers() {
+        let released = (takeEventHandlers(), handlers.value.removeAll())
+        withExtendedLifetime(released) {}
+    }
+
+    private func takeEventHandlers() -> Any {
+        defer { (connected, hasRoom, ended) = (nil, nil, nil) }
+        return (connected, hasRoom, ended)
+    }
+
     func didLeaveLoop() {
-        let released = (connected, hasRoom, ended)
-        (connected, hasRoom, ended) = (nil, nil, nil)
+        let released = takeEventHandlers()
         reading.hasLeft()
         // The handlers can hold the last references to the user's objects, so they are released when the change is complete.
         withExtendedLifetime(released) {}

@@ -9,7 +9,7 @@ struct ConnectionQuota: Sendable {
         let number: CInt
     }
 
-    private let limits: MessagePort.Limits
+    private let limits: MessagePort.Options
     private let ownUser: UInt32
     private var processes: [Process: Int] = [:]
     private var users: [UInt32: Int] = [:]
@@ -19,7 +19,7 @@ struct ConnectionQuota: Sendable {
     /// - Parameters:
     ///   - limits: The limits for each process and each user.
     ///   - ownUser: The user of the port, to whom the limit for each user does not apply.
-    init(_ limits: MessagePort.Limits, ownUser: UInt32) {
+    init(_ limits: MessagePort.Options, ownUser: UInt32) {
         self.limits = limits
         self.ownUser = ownUser
     }
@@ -30,8 +30,8 @@ struct ConnectionQuota: Sendable {
     mutating func take(_ peer: PeerCredentials) -> Bool {
         let process = Process(user: peer.userID, number: peer.processID)
         let (ofProcess, ofUser) = (processes[process, default: 0], users[peer.userID, default: 0])
-        if ofProcess >= limits.connectionsPerProcess { return false }
-        if peer.userID != ownUser && ofUser >= limits.connectionsPerUser { return false }
+        if ofProcess >= limits.connectionLimitPerProcess { return false }
+        if peer.userID != ownUser && ofUser >= limits.connectionLimitPerUser { return false }
         processes[process] = ofProcess + 1
         users[peer.userID] = ofUser + 1
         return true

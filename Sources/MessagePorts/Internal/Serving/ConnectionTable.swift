@@ -8,6 +8,9 @@ struct ConnectionTable: Sendable {
     private var undecided: Set<UInt64> = []
     private var quota: ConnectionQuota
     private var lastNumber: UInt64
+    /// The number of places that are taken: by connections, by those that the filter is deciding about, and by those that have
+    /// ended and whose requests the program still holds.
+    private(set) var placeCount = 0
 
     /// Makes an empty table.
     ///
@@ -21,9 +24,6 @@ struct ConnectionTable: Sendable {
 
     var count: Int { connections.count }
 
-    /// The number of connections, including those that the filter is deciding about.
-    var countWithUndecided: Int { connections.count + undecided.count { connections[$0] == nil } }
-
     subscript(number: UInt64) -> PortConnection? { connections[number] }
 
     /// Reserves a place for a connection that the filter decides about next.
@@ -31,6 +31,7 @@ struct ConnectionTable: Sendable {
     /// - Returns: The connection's number, or nil if the peer's process or user already has the maximum number of connections.
     mutating func reserve(for peer: PeerCredentials) -> UInt64? {
         if !quota.take(peer) { return nil }
+        placeCount += 1
         lastNumber += 1
         undecided.insert(lastNumber)
         return lastNumber
@@ -39,7 +40,13 @@ struct ConnectionTable: Sendable {
     /// Releases a reserved place, because its connection was not admitted.
     mutating func cancel(_ number: UInt64, of peer: PeerCredentials) {
         undecided.remove(number)
+        release(peer)
+    }
+
+    /// Releases the place of a connection whose descriptor is about to be closed.
+    mutating func release(_ peer: PeerCredentials) {
         quota.giveBack(peer)
+        placeCount -= 1
     }
 
     /// Adds a connection in its reserved place.
@@ -55,11 +62,12 @@ struct ConnectionTable: Sendable {
 
     /// Removes a connection.
     ///
+    /// Its place stays taken until ``release(_:)``: the descriptor of a connection that has ended is open as long as the program
+    /// holds the right to reply to one of its requests.
+    ///
     /// - Returns: True if the connection was in the table.
     mutating func remove(_ connection: PortConnection) -> Bool {
-        if connections.removeValue(forKey: connection.token) == nil { return false }
-        quota.giveBack(connection.peer.credentials)
-        return true
+        connections.removeValue(forKey: connection.token) != nil
     }
 
     /// Removes all connections, and returns them.
@@ -68,7 +76,6 @@ struct ConnectionTable: Sendable {
     mutating func removeAll() -> [PortConnection] {
         let removed = Array(connections.values)
         connections = [:]
-        for connection in removed { quota.giveBack(connection.peer.credentials) }
         return removed
     }
 }

@@ -9,11 +9,13 @@ extension MessagePortCore {
     private static let acceptedAtOnce = 16
 
     /// Accepts the connections that wait at the listener, and asks the filter about each.
-    func accept(for input: MessagePortInput) {
+    func accept(for input: MessagePortInput, _ budget: inout Budget) {
         let deadlines = unsafe self.deadlines
         guard deadlines.isListening, let listener else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
             if isFull { return stopListening(listener, pausing: false) }
+            // Accepting takes longer than a message, so each connection counts. The set reports those that are left again.
+            if !budget.spend() { return }
             // When the descriptors of all peers together are at their limit, the port accepts no connection, not even to refuse it.
             // It is possible that the client has sent descriptors, and closing those can block. So a refused connection could not
             // be closed on this thread, and its own descriptor would be one more that waits to be closed.
@@ -35,8 +37,9 @@ extension MessagePortCore {
                 log("cannot accept a connection: \(error)")
                 return stopListening(listener, pausing: true)
             }
-            // Meanwhile the filter may have ended the port, or another loop may have taken over the port.
-            if isClosed || !input.isInLoop { return }
+            // Meanwhile the filter may have ended the port, another loop may have taken over the port, and another thread may have
+            // removed the port.
+            if isClosed || !input.input.isServedNow { return }
         }
     }
 
@@ -101,7 +104,7 @@ extension MessagePortCore {
 
     /// Sets the deadline for the first packet of a connection.
     func expectGreeting(of connection: UInt64, now: Moment) {
-        let deadline = now.advanced(by: limits.greeting.nanosecondsRoundedUp)
+        let deadline = now.advanced(by: limits.greetingTimeout.nanosecondsRoundedUp)
         unsafe deadlines.expectGreeting(of: connection, before: deadline)
     }
 

@@ -5,7 +5,7 @@ internal import RunLoops
 extension MessagePortCore {
     /// Adds the port to a mode of a loop.
     func join(
-        _ loop: RunLoop, _ mode: RunLoop.Mode, port: AnyObject,
+        _ loop: RunLoop, _ mode: RunLoop.Mode, port: MessagePort,
         deliver: @escaping (consuming MessagePort.Message) -> Void
     ) throws(SystemError) {
         if loop.hasEnded || isClosed { return }
@@ -35,6 +35,13 @@ extension MessagePortCore {
         withExtendedLifetime(removed) {}
     }
 
+    /// Removes the port from all its modes.
+    func leaveAll() {
+        leave(.common)
+        guard claim.loopHere != nil, let input = unsafe input else { return }
+        for mode in input.input.modes { leave(mode) }
+    }
+
     /// Releases the claim, because the port has left its loop.
     func hasLeft() {
         setLoop(nil)
@@ -50,8 +57,8 @@ extension MessagePortCore {
     ///   - handler: The handler.
     func setHandler(
         _ member: StaticString,
-        _ place: ReferenceWritableKeyPath<MessagePortInput, ((MessagePort.Peer) -> Void)?>,
-        _ handler: @escaping (MessagePort.Peer) -> Void
+        _ place: ReferenceWritableKeyPath<MessagePortInput, ((MessagePort, MessagePort.Peer) -> Void)?>,
+        _ handler: @escaping (MessagePort, MessagePort.Peer) -> Void
     ) {
         guard let input = inputHere(member) else { return }
         let replaced = input[keyPath: place]
@@ -60,8 +67,39 @@ extension MessagePortCore {
         withExtendedLifetime(replaced) {}
     }
 
+    /// Sets the handler that the port's loop calls when the program has its turn.
+    func onTurn(_ handler: @escaping MessagePortInput.TurnHandler) {
+        guard let input = inputHere("MessagePort.onTurn") else { return }
+        let replaced = input.turn
+        input.turn = handler
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Gives the program a turn among the peers that have sent messages.
+    func giveTurn() {
+        guard let input = inputHere("MessagePort.giveTurn") else { return }
+        unsafe reads.turn.ask()
+        input.input.becameReady()
+    }
+
+    func pauseReading(_ peer: MessagePort.Peer) {
+        guard inputHere("MessagePort.pauseReading") != nil, let connection = connection(of: peer) else {
+            return
+        }
+        unsafe reads.turn.pause(peer.id)
+        connection.holdBack(for: .program)
+    }
+
+    func resumeReading(_ peer: MessagePort.Peer) {
+        guard inputHere("MessagePort.resumeReading") != nil, let connection = connection(of: peer) else {
+            return
+        }
+        unsafe reads.turn.resume(peer.id)
+        connection.resumeReading(after: .program)
+    }
+
     /// Sets the handler that the port's loop calls when the name is lost.
-    func onNameLoss(_ handler: @escaping () -> Void) throws(SystemError) {
+    func onNameLoss(_ handler: @escaping (MessagePort) -> Void) throws(SystemError) {
         guard let input = inputHere("MessagePort.onNameLoss"), let listener else { return }
         try input.watchName(of: listener)
         let replaced = input.nameLost

@@ -6,13 +6,16 @@ extension MessagePortCore {
     /// Serves one event that the port's set has reported, and delivers at most one message.
     ///
     /// - Returns: True if a handler was called.
-    func serve(_ report: EpollSet.Report, for input: MessagePortInput) -> Bool {
+    func serve(
+        _ report: EpollSet.Report, for input: MessagePortInput, _ budget: inout Budget
+    ) -> Bool {
         switch report.token {
         case MessagePortCore.listenerToken:
-            accept(for: input)
+            accept(for: input, &budget)
             return false
         case MessagePortCore.alarmToken: return alarmFired(input)
         case MessagePortCore.nameToken: return checkName(input)
+        case MessagePortCore.turnToken: return serveTurn(input, &budget)
         default:
             // Nil if the connection was removed after it was reported.
             guard let connection = connection(report.token) else { return false }
@@ -20,21 +23,32 @@ extension MessagePortCore {
             if report.readiness.contains(.writing) {
                 sendBacklog(of: connection)
                 calledHandler = reportRoom(of: connection, input)
-                // The handler may have moved the port to another loop.
-                if report.readiness == .writing || !input.isInLoop { return calledHandler }
+                // The handler may have moved the port to another loop, and another thread may have removed the port.
+                if report.readiness == .writing || !input.input.isServedNow { return calledHandler }
+            }
+            if unsafe reads.turn.isPaused(connection.token), !connection.isCutOff {
+                return calledHandler
             }
             return receive(from: connection, input) || calledHandler
         }
+    }
+
+    /// Calls the handler ``MessagePortInput/turn``.
+    private func serveTurn(_ input: MessagePortInput, _ budget: inout Budget) -> Bool {
+        unsafe reads.turn.take()
+        guard let handler = input.turn else { return false }
+        input.input.callHandler(origin) { handler(&budget) }
+        return true
     }
 
     /// Calls the handler ``MessagePortInput/peerHasRoom`` if a message to this peer was refused before and there is room now.
     ///
     /// - Returns: True if the handler was called.
     private func reportRoom(of connection: PortConnection, _ input: MessagePortInput) -> Bool {
-        guard input.isInLoop, let handler = input.peerHasRoom, connection.takeRoomNotice() else {
+        guard input.isInLoop, !isClosed, let handler = input.peerHasRoom, connection.takeRoomNotice() else {
             return false
         }
-        input.input.callHandler(origin) { handler(connection.peer) }
+        input.input.callHandler(origin) { handler(input.port, connection.peer) }
         return true
     }
 
@@ -63,7 +77,7 @@ extension MessagePortCore {
         input.nameLost = nil
         input.unwatchName()
         log("has lost its name: its socket, its lock or their directory is not in its place any more")
-        input.input.callHandler(origin) { handler() }
+        input.input.callHandler(origin) { handler(input.port) }
         return true
     }
 
@@ -93,10 +107,14 @@ extension MessagePortCore {
         if let moment = deadlines.listenAgain, moment <= now { listenAgain() }
         let resent = deadlines.takeDueResends(now: now).compactMap { connection($0) }
         for connection in resent { sendBacklog(of: connection) }
-        for token in deadlines.takeDueHeldBack(now: now) { connection(token)?.resumeReading() }
+        for token in deadlines.takeDueHeldBack(now: now) {
+            connection(token)?.resumeReading(after: .descriptors)
+        }
         deadlines.rearm()
         // The handlers are called last, because a handler can move the port, with its deadlines, to another loop.
-        for connection in resent where reportRoom(of: connection, input) { calledHandler = true }
+        for connection in resent where input.input.isServedNow && reportRoom(of: connection, input) {
+            calledHandler = true
+        }
         return calledHandler
     }
 
@@ -106,12 +124,13 @@ extension MessagePortCore {
     ///
     /// - Returns: True if a handler was called.
     private func receive(from connection: PortConnection, _ input: MessagePortInput) -> Bool {
+        if isClosed { return false }
         if connection.isCutOff { return disconnect(connection, input) }
         let allowance = connection.quota.allowance(
-            limit: limits.descriptors, untaken: limits.untakenDescriptors)
+            limit: limits.descriptorLimit, untaken: limits.untakenDescriptorLimit)
         // Usually no descriptors are counted, and then this check is skipped.
         if allowance != .any, connection.quota.isStuck { return cutOff(connection, input) }
-        switch pool.receive(from: connection.socket, allowance, limit: limits.descriptors) {
+        switch pool.receive(from: connection.socket, allowance, limit: limits.descriptorLimit) {
         case .packet(let packet):
             if !packet.descriptors.isEmpty { unsafe deadlines.descriptorsWereReceived() }
             return handle(packet, from: connection, input)
@@ -121,7 +140,9 @@ extension MessagePortCore {
         case .exceedsAllowance:
             // The packet stays in the kernel until the connection is read again. If its sender sends more than the kernel has room
             // for, the sender blocks, as it does while the port is not served.
-            if connection.holdBack() { unsafe deadlines.holdBack(connection.token, now: Moment.now()) }
+            if connection.holdBack(for: .descriptors) {
+                unsafe deadlines.holdBack(connection.token, now: Moment.now())
+            }
             return false
         case .outOfDescriptors:
             counters.add { $0.lackingDescriptors += 1 }
@@ -160,7 +181,7 @@ extension MessagePortCore {
     private func welcome(_ connection: PortConnection, _ peerLimits: Frame.Limits) {
         connection.greeted(peerLimits)
         // This comes before the welcome packet is sent, because that packet allows the peer to send descriptors.
-        if limits.descriptors > 0 { connection.socket.allowDescriptors() }
+        if limits.descriptorLimit > 0 { connection.socket.allowDescriptors() }
         counters.add { $0.admittedPeers += 1 }
         do {
             try connection.send(Frame(.welcome, limits: limits.advertised))
@@ -226,11 +247,12 @@ extension MessagePortCore {
     private func disconnect(_ connection: PortConnection, _ input: MessagePortInput) -> Bool {
         let wasAdmitted = connection.wasAdmitted
         if !remove(connection) { return false }
+        unsafe reads.turn.resume(connection.token)
         // There is a place for another connection, and perhaps a free descriptor.
         unsafe deadlines.resetAcceptBackoff()
         listenAgain()
         guard wasAdmitted, let peerEnded = input.peerEnded else { return false }
-        input.input.callHandler(origin) { peerEnded(connection.peer) }
+        input.input.callHandler(origin) { peerEnded(input.port, connection.peer) }
         return true
     }
 }

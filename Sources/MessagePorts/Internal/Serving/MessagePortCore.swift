@@ -1,6 +1,7 @@
 internal import CThreads
 internal import Glibc
 internal import RunLoops
+internal import Synchronization
 
 /// The state of a port between processes: its name, its connections, and the order in which they are read.
 ///
@@ -13,19 +14,22 @@ final class MessagePortCore: Sendable {
     static let alarmToken: UInt64 = 1
     /// The token that the set reports for the watch of the name.
     static let nameToken: UInt64 = 2
+    /// The token of a report that stands for the program's turn; the set never reports it.
+    static let turnToken: UInt64 = 3
     /// The largest token that does not belong to a connection.
     ///
     /// The token of a connection is its number, which is larger.
-    private static let numberBelowConnections: UInt64 = 2
+    private static let numberBelowConnections: UInt64 = 3
 
     let name: PortName
     private let names: PortNames
-    let limits: MessagePort.Limits
+    let limits: MessagePort.Options
     let origin: SourceLocation
     let admits: @Sendable (PeerCredentials) -> Bool
     let set: EpollSet
     let pool: PacketPool
     let counters = PortCounters()
+    private let kept: KeptPackets
     private let reports = RateLimitedLog()
 
     /// The exclusive right of one loop to read the connections.
@@ -40,6 +44,9 @@ final class MessagePortCore: Sendable {
     nonisolated(unsafe) let deadlines: PortDeadlines
     nonisolated(unsafe) var input: MessagePortInput?
 
+    /// True once the port has ended; set under the lock of `state`.
+    private let closedFlag = Atomic(false)
+
     private let state: Guarded<State>
 
     private struct State: Sendable {
@@ -52,7 +59,7 @@ final class MessagePortCore: Sendable {
     }
 
     init(
-        _ name: PortName, _ names: PortNames, _ limits: MessagePort.Limits, _ origin: SourceLocation,
+        _ name: PortName, _ names: PortNames, _ limits: MessagePort.Options, _ origin: SourceLocation,
         _ admits: @escaping @Sendable (PeerCredentials) -> Bool
     ) throws(MessagePortError) {
         Fork.check("MessagePort")
@@ -63,9 +70,10 @@ final class MessagePortCore: Sendable {
         self.limits = limits
         self.origin = origin
         self.admits = admits
-        pool = PacketPool(forBodiesOf: limits.body)
+        pool = PacketPool(forBodiesOf: limits.messageByteLimit)
+        kept = KeptPackets(limits)
         do {
-            try PacketSocket.checkRoom(forBodiesOf: limits.body)
+            try PacketSocket.checkRoom(forBodiesOf: limits.messageByteLimit)
             set = try EpollSet()
             let deadlines = try PortDeadlines()
             unsafe self.deadlines = deadlines
@@ -88,7 +96,10 @@ final class MessagePortCore: Sendable {
         LocalPort.add(claim, name, names)
     }
 
-    var isClosed: Bool { state.withLock { $0.listener == nil } }
+    /// True once the port has ended.
+    ///
+    /// The loop looks at this before each call of a handler.
+    var isClosed: Bool { closedFlag.load(ordering: .acquiring) }
 
     /// The name and the listener, or nil once the port has ended.
     var listener: PortListener? { state.withLock { $0.listener } }
@@ -115,8 +126,9 @@ final class MessagePortCore: Sendable {
 
     /// True if the port has no place for another connection.
     ///
-    /// A connection that the filter is still deciding about takes a place, too.
-    var isFull: Bool { state.withLock { $0.connections.countWithUndecided >= limits.connections } }
+    /// A connection that the filter is still deciding about takes a place, too, and so does one that has ended and whose requests
+    /// the program still holds.
+    var isFull: Bool { state.withLock { $0.connections.placeCount >= limits.connectionLimit } }
 
     func connection(_ token: UInt64) -> PortConnection? { state.withLock { $0.connections[token] } }
 
@@ -146,11 +158,12 @@ final class MessagePortCore: Sendable {
     func add(
         _ socket: consuming PacketSocket, _ number: UInt64, of credentials: PeerCredentials
     ) -> PortConnection? {
-        let peer = MessagePort.Peer(connection: number, credentials: credentials)
-        let connection = PortConnection(socket, peer, limits, set, counters)
+        let peer = MessagePort.Peer(id: number, credentials: credentials)
+        let connection = PortConnection(socket, peer, limits, set, counters, kept, of: WeakReference(self))
         let isOpen = state.withLock { state in
             if state.listener == nil {
-                state.connections.cancel(number, of: credentials)
+                // The place is released with the connection.
+                state.connections.decide(number)
                 return false
             }
             state.connections.add(connection)
@@ -158,6 +171,19 @@ final class MessagePortCore: Sendable {
         }
         if isOpen && Recorder.isOn { Recorder.noteConnection(to: name.description, began: true) }
         return isOpen ? connection : nil
+    }
+
+    /// Releases the place of a connection whose descriptor is about to be closed; any thread may call this.
+    func releasePlace(of peer: PeerCredentials) {
+        let (wasFull, loop) = state.withLock { state in
+            defer { state.connections.release(peer) }
+            return (state.connections.placeCount >= limits.connectionLimit, state.loop)
+        }
+        // Usually the place is released when the connection ends, and the port's loop then accepts connections again.
+        if !wasFull { return }
+        loop?.performInEveryMode { [self] in
+            if claim.loopHere != nil { listenAgain() }
+        }
     }
 
     /// Removes a connection, and closes it.
@@ -177,8 +203,7 @@ final class MessagePortCore: Sendable {
     ///
     /// Any thread may call this. A second call does nothing.
     func close() {
-        // In a forked child, the name and the connections belong to the parent.
-        if Fork.isChild { return }
+        if Fork.isChild { return closeInForkedChild() }
         typealias Ended = (
             listener: PortListener, connections: [PortConnection], loop: RunLoop?, endCallbacks: LoopCallbacks
         )
@@ -187,6 +212,7 @@ final class MessagePortCore: Sendable {
             let endCallbacks = state.endCallbacks
             state.listener = nil
             state.endCallbacks = LoopCallbacks()
+            closedFlag.store(true, ordering: .releasing)
             return (listener, state.connections.removeAll(), state.loop, endCallbacks)
         }
         guard let ended else { return }
@@ -207,6 +233,22 @@ final class MessagePortCore: Sendable {
         ended.endCallbacks.schedule()
     }
 
+    /// Releases the child's copies of the descriptors, and the handlers.
+    ///
+    /// The name, the connections and the port's set belong to the parent.
+    private func closeInForkedChild() {
+        let released = state.withLock { state in
+            defer {
+                state.listener = nil
+                state.endCallbacks = LoopCallbacks()
+                closedFlag.store(true, ordering: .releasing)
+            }
+            return (state.listener, state.connections.removeAll())
+        }
+        unsafe input?.releaseHandlers()
+        withExtendedLifetime(released) {}
+    }
+
     private func leaveLoop() {
         guard claim.loopHere != nil, let input = unsafe input else { return }
         input.input.leave()
@@ -215,7 +257,7 @@ final class MessagePortCore: Sendable {
     /// Adds a callback, which its loop calls when the port ends.
     ///
     /// If the port has ended already, the call is scheduled immediately.
-    func onInvalidation(_ callback: LoopCallback) {
+    func addInvalidationHandler(_ callback: LoopCallback) {
         let isNow = state.withLock { state in
             if state.listener != nil { state.endCallbacks.add(callback) }
             return state.listener == nil

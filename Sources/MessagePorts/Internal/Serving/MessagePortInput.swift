@@ -11,17 +11,19 @@ internal import RunLoops
 final class MessagePortInput: InputServer {
     let core: MessagePortCore
     let input: ServedInput
-    /// A reference that keeps the port itself alive while the port is in a loop.
-    private let port: AnyObject
+    /// The port itself, which this reference keeps alive while the port is in a loop.
+    let port: MessagePort
     /// The handlers for messages, stored without exclusivity checks because they are read for each message; see
     /// ``ExclusivityUnchecked``.
     private let handlers = ExclusivityUnchecked(ModeHandlers<Handler>())
     /// The handler to call when an admitted peer has ended.
-    var peerEnded: ((MessagePort.Peer) -> Void)?
+    var peerEnded: ((MessagePort, MessagePort.Peer) -> Void)?
     /// The handler to call when a peer that had no room for a message has room again.
-    var peerHasRoom: ((MessagePort.Peer) -> Void)?
+    var peerHasRoom: ((MessagePort, MessagePort.Peer) -> Void)?
+    /// The handler to call when the program has its turn.
+    var turn: TurnHandler?
     /// The handler to call once, when the port has lost its name.
-    var nameLost: (() -> Void)?
+    var nameLost: ((MessagePort) -> Void)?
     /// The watch that reports the loss of the name, or nil if ``nameLost`` is not set or the name cannot be lost.
     private var nameWatch: NameWatch?
 
@@ -34,10 +36,12 @@ final class MessagePortInput: InputServer {
         let deliver: (consuming MessagePort.Message) -> Void
     }
 
+    typealias TurnHandler = (inout Budget) -> Void
+
     /// The maximum number of messages that the loop reads from one sender before it polls the kernel for other senders.
     private static let mostInARow = 16
 
-    init(_ port: AnyObject, _ core: MessagePortCore, _ loop: RunLoop) {
+    init(_ port: MessagePort, _ core: MessagePortCore, _ loop: RunLoop) {
         self.port = port
         self.core = core
         input = ServedInput(core.set.descriptor, core.origin, in: loop)
@@ -48,7 +52,7 @@ final class MessagePortInput: InputServer {
     /// The kernel does not necessarily report these events again.
     func resume() {
         core.listenAgain()
-        if unsafe !core.reads.reports.isEmpty { input.becameReady() }
+        if unsafe !core.reads.reports.isEmpty || core.reads.turn.isAsked { input.becameReady() }
     }
 
     /// Stores a handler for a mode, or for the common modes, unless the mode has a handler already.
@@ -83,10 +87,13 @@ final class MessagePortInput: InputServer {
                 reads.reports.append(EpollSet.Report(token: requester, readiness: .reading))
                 serveReports(in: mode, &budget, &served)
             }
-            if !served.calledHandler, reads.reports.isEmpty { core.set.report(to: &reads.reports) }
+            if !served.calledHandler, reads.reports.isEmpty {
+                core.set.report(to: &reads.reports)
+                reads.queueTurn()
+            }
         }
         serveReports(in: mode, &budget, &served)
-        served.hasMore = isInLoop && !reads.reports.isEmpty
+        served.hasMore = isInLoop && (!reads.reports.isEmpty || reads.turn.isAsked)
         return served
     }
 
@@ -100,7 +107,7 @@ final class MessagePortInput: InputServer {
         while rest > 0, input.isServed(in: mode), budget.spend(), let report = reads.reports.popFirst() {
             rest -= 1
             reads.lastSender = nil
-            if core.serve(report, for: self) { served.calledHandler = true }
+            if core.serve(report, for: self, &budget) { served.calledHandler = true }
             // No other sender is ready, and this sender waits for no reply, so it may have sent more. Reading costs less than
             // polling the kernel. Without this, the loop would sleep after each message of a stream.
             if isInLoop, let sender = reads.lastSender, inARow < MessagePortInput.mostInARow,
@@ -147,11 +154,21 @@ final class MessagePortInput: InputServer {
     }
 
     func didLeaveLoop() {
-        let handlers = (peerEnded, peerHasRoom, nameLost)
-        (peerEnded, peerHasRoom, nameLost) = (nil, nil, nil)
+        let released = takeEventHandlers()
         unwatchName()
         core.hasLeft()
         // The handlers can hold the last references to the user's objects, so they are released when the change is complete.
-        withExtendedLifetime(handlers) {}
+        withExtendedLifetime(released) {}
+    }
+
+    private func takeEventHandlers() -> Any {
+        defer { (peerEnded, peerHasRoom, turn, nameLost) = (nil, nil, nil, nil) }
+        return (peerEnded, peerHasRoom, turn, nameLost)
+    }
+
+    /// Releases all handlers, in a forked child.
+    func releaseHandlers() {
+        let released = (takeEventHandlers(), handlers.value.removeAll())
+        withExtendedLifetime(released) {}
     }
 }

@@ -14,10 +14,10 @@ struct PacketBacklog: Sendable {
         let messageCount: Int
         let messageBytes: Int
 
-        init(_ limits: MessagePort.Limits) {
-            replyBytes = limits.keptReplies
-            messageCount = limits.keptMessages
-            messageBytes = limits.keptMessageBytes
+        init(_ limits: MessagePort.Options) {
+            replyBytes = limits.keptReplyByteLimit
+            messageCount = limits.keptMessageLimit
+            messageBytes = limits.keptMessageByteLimit
         }
     }
 
@@ -80,6 +80,9 @@ struct PacketBacklog: Sendable {
         return fits
     }
 
+    /// Records that a message was refused.
+    mutating func refuseMessage() { hasRefused = true }
+
     private func hasRoom(forReply reply: BackloggedPacket) -> Bool {
         replies.size + reply.size <= limits.replyBytes
             && replies.descriptorCount + reply.descriptors.count <= PacketBacklog.descriptorLimit
@@ -135,11 +138,16 @@ final class BackloggedPacket: Sendable {
     ///
     /// The program may have received the originals from another process, so closing the duplicates can take time.
     let descriptors: [CInt]
+    /// The place among all packets that the port keeps; nil in a test of a packet alone.
+    private let place: KeptPackets.Place?
 
     /// Keeps the bytes of a packet, and duplicates its descriptors, so that the caller can close the originals.
-    init(_ frame: Frame, _ bytes: [UInt8], _ descriptors: [CInt]) throws(SystemError) {
+    init(
+        _ frame: Frame, _ bytes: [UInt8], _ descriptors: [CInt], in place: KeptPackets.Place? = nil
+    ) throws(SystemError) {
         self.frame = frame
         self.bytes = bytes
+        self.place = place
         var copies = OwnedDescriptors()
         for descriptor in descriptors {
             // The numbers come from the caller. The kernel refuses a number that is not a descriptor, as it does when a packet is

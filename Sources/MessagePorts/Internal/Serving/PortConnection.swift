@@ -1,4 +1,5 @@
 internal import CThreads
+internal import Glibc
 internal import RunLoops
 internal import Synchronization
 
@@ -18,8 +19,12 @@ final class PortConnection: Sendable {
     /// `nonisolated(unsafe)`: guarded by ``MessagePortCore/claim``, so that only the thread of the port's loop accesses it.
     nonisolated(unsafe) var state: ConnectionState
 
-    private let set: EpollSet
+    let set: EpollSet
     private let counters: PortCounters
+    /// The packets that the port keeps for all peers.
+    private let kept: KeptPackets
+    /// The port, which counts this connection until the last right to reply is released; nil in a test of a connection alone.
+    private let port: WeakReference?
     let outbox: Guarded<Outbox>
 
     /// True once the program has closed the connection with ``MessagePort/disconnect(_:)``.
@@ -43,8 +48,8 @@ final class PortConnection: Sendable {
         ///
         /// During that time, the port's epoll set reports when the socket has room.
         var awaitsRoom = false
-        /// True while the connection is not read, because its next packet carries more descriptors than the port may receive now.
-        var isHeldBack = false
+        /// The reasons for which the connection is not read at present.
+        var holds: Holds = []
         /// The events that the port's epoll set reports for the connection.
         var interest = EpollSet.Interest.reading
         /// The limits of the other end, or nil until it has sent them.
@@ -53,21 +58,27 @@ final class PortConnection: Sendable {
     }
 
     init(
-        _ socket: consuming PacketSocket, _ peer: MessagePort.Peer, _ limits: MessagePort.Limits,
-        _ set: EpollSet,
-        _ counters: PortCounters
+        _ socket: consuming PacketSocket, _ peer: MessagePort.Peer, _ limits: MessagePort.Options,
+        _ set: EpollSet, _ counters: PortCounters, _ kept: KeptPackets? = nil, of port: WeakReference? = nil
     ) {
         quota = socket.quota ?? DescriptorQuota(of: peer.credentials)
         self.socket = socket
         self.peer = peer
         self.set = set
         self.counters = counters
+        self.kept = kept ?? KeptPackets(limits)
+        self.port = port
         unsafe state = ConnectionState(.server, limits: limits.advertised)
         outbox = Guarded(Outbox(backlog: PacketBacklog(PacketBacklog.Limits(limits))))
     }
 
+    deinit {
+        // In a forked child, the port's lock may be held by a thread that does not exist there.
+        if !Fork.isChild { port?.object(as: MessagePortCore.self)?.releasePlace(of: peer.credentials) }
+    }
+
     /// The token that the set reports for this connection.
-    var token: UInt64 { peer.connection }
+    var token: UInt64 { peer.id }
 
     /// True once the greeting of the other end has arrived.
     var wasAdmitted: Bool { outbox.withLock { $0.limits != nil } }
@@ -79,30 +90,6 @@ final class PortConnection: Sendable {
         outbox.withLock { $0.limits = limits }
     }
 
-    // MARK: - Reading
-
-    /// Makes the port's epoll set report no received packets of this connection until ``resumeReading()`` is called.
-    ///
-    /// Call this only on the thread of the port's loop.
-    ///
-    /// - Returns: False if the connection was held back already, or has ended.
-    func holdBack() -> Bool {
-        outbox.withLock { outbox in
-            if outbox.isEnded || outbox.isHeldBack { return false }
-            outbox.isHeldBack = true
-            watch(&outbox)
-            return true
-        }
-    }
-
-    /// Makes the port's epoll set report received packets of this connection again.
-    func resumeReading() {
-        outbox.withLock { outbox in
-            outbox.isHeldBack = false
-            watch(&outbox)
-        }
-    }
-
     // MARK: - Sending, from any thread
 
     func reply(
@@ -110,7 +97,7 @@ final class PortConnection: Sendable {
     ) throws(MessagePortError) {
         Fork.check("MessagePort.ReplyRight.reply")
         let (limits, isFree) = outbox.withLock { ($0.isEnded ? nil : $0.limits, $0.backlog.isEmpty) }
-        guard let limits else { throw .ended }
+        guard let limits else { throw MessagePortError(.ended) }
         try limits.check(body, descriptors)
         _ = try send(Frame(kind: .reply, id: id, number: request), body, descriptors, atOnce: isFree)
     }
@@ -127,7 +114,9 @@ final class PortConnection: Sendable {
     func push(
         _ frame: Frame, _ body: RawSpan, in bytes: [UInt8]?, _ descriptors: [CInt]
     ) throws(MessagePortError) -> Bool {
-        guard let limits = outbox.withLock({ $0.isEnded ? nil : $0.limits }) else { throw .ended }
+        guard let limits = outbox.withLock({ $0.isEnded ? nil : $0.limits }) else {
+            throw MessagePortError(.ended)
+        }
         try limits.check(body, descriptors)
         let size = BackloggedPacket.size(of: body.byteCount, descriptors.count)
         // The room is checked before the descriptors are duplicated, so that a peer that reads nothing costs little.
@@ -136,6 +125,12 @@ final class PortConnection: Sendable {
         }
         if !hasRoom { return false }
         return try send(frame, body, in: bytes, descriptors, atOnce: isFree)
+    }
+
+    /// Returns true if the backlog has room for a message, and otherwise records that a message was refused.
+    func hasRoom(forMessageOf byteCount: Int) -> Bool {
+        let size = BackloggedPacket.size(of: byteCount, 0)
+        return outbox.withLock { !$0.isEnded && $0.backlog.hasRoom(forMessageOf: size, 0) }
     }
 
     /// Notifies the requester that no reply will come, because the right to reply was released unused.
@@ -148,7 +143,7 @@ final class PortConnection: Sendable {
     /// Sends a packet without a body, or adds it to the backlog.
     func send(_ frame: Frame) throws(MessagePortError) {
         let (isEnded, isFree) = outbox.withLock { ($0.isEnded, $0.backlog.isEmpty) }
-        if isEnded { throw .ended }
+        if isEnded { throw MessagePortError(.ended) }
         _ = try send(frame, RawSpan(), [], atOnce: isFree)
     }
 
@@ -167,18 +162,43 @@ final class PortConnection: Sendable {
             // If the kernel is out of resources, the packet is added to the backlog, too. The socket has room, so the loop soon
             // tries to send the packet, and retries with pauses.
             case .wouldBlock, .outOfKernelResources: break
-            case .closed: throw .ended
+            case .closed: throw MessagePortError(.ended)
             case .tooLarge(let limit): throw .tooLarge(limit: limit - Frame.headLength)
             case .failed(let error): throw .system(error)
             }
         }
+        guard let place = try keep(frame, body.byteCount, descriptors.count) else { return false }
         let packet: BackloggedPacket
         do {
             // Safe: the bytes are copied while the span is valid.
             let bytes = unsafe bytes ?? body.withUnsafeBytes { body in unsafe Array(body) }
-            packet = try BackloggedPacket(frame, bytes, descriptors)
+            packet = try BackloggedPacket(frame, bytes, descriptors, in: place)
         } catch { throw .system(error) }
         return try addToBacklog(packet)
+    }
+
+    /// Takes a place among the packets that the port keeps for all peers.
+    ///
+    /// - Returns: Nil if the packet is a message for which there is no room. When this peer has room again, its program is told.
+    private func keep(
+        _ frame: Frame, _ byteCount: Int, _ descriptorCount: Int
+    ) throws(MessagePortError) -> KeptPackets.Place? {
+        let size = BackloggedPacket.size(of: byteCount, descriptorCount)
+        let isFirst = outbox.withLock { $0.backlog.isEmpty }
+        switch kept.add(
+            .init(bytes: size, descriptors: descriptorCount), of: quota.group.key, isFirst: isFirst)
+        {
+        case .kept(let place): return place
+        // The kernel would refuse the descriptors soon.
+        case .tooManyDescriptors: throw .system(SystemError(call: "fcntl", code: EMFILE))
+        case .tooManyBytes:
+            if frame.kind == .message {
+                outbox.withLock { $0.backlog.refuseMessage() }
+                return nil
+            }
+            if end() { counters.add { $0.unreadPeers += 1 } }
+            throw MessagePortError(.ended)
+        }
     }
 
     private func addToBacklog(_ packet: BackloggedPacket) throws(MessagePortError) -> Bool {
@@ -192,12 +212,12 @@ final class PortConnection: Sendable {
         }
         switch result {
         case .kept: return true
-        case .ended: throw .ended
+        case .ended: throw MessagePortError(.ended)
         case .overflowing:
             if packet.frame.kind == .message { return false }
             // The loop finds that the connection is closed, and removes it.
             if end() { counters.add { $0.unreadPeers += 1 } }
-            throw .ended
+            throw MessagePortError(.ended)
         }
     }
 
@@ -205,24 +225,6 @@ final class PortConnection: Sendable {
     func awaitRoom(_ awaits: Bool, _ outbox: inout Outbox) {
         outbox.awaitsRoom = awaits
         watch(&outbox)
-    }
-
-    /// Sets the events that the port's epoll set reports for the connection.
-    ///
-    /// This is the only system call that is made under the lock of the outbox. Without the lock, two such calls could be made in
-    /// the wrong order: a thread that adds the first packet asks for `.writing`, and the loop stops `.writing` when it has sent the
-    /// last packet. Then the set would report room although no packet waits, or it would report no room although a packet waits.
-    /// That packet would never be sent.
-    private func watch(_ outbox: inout Outbox) {
-        var interest: EpollSet.Interest = outbox.awaitsRoom ? .writing : []
-        // The kernel always reports the end. While the connection is not read, the kernel would do so in every pass. So the set
-        // then reports each event only once.
-        interest.formUnion(outbox.isHeldBack ? .edge : .reading)
-        if outbox.isEnded || outbox.interest == interest { return }
-        outbox.interest = interest
-        do { try set.change(socket.descriptor, interest, token: token) } catch {
-            preconditionFailure("the interest of a watched descriptor can be changed: \(error)")
-        }
     }
 
     // MARK: - End

@@ -12,6 +12,7 @@ final class ReadQueue {
         var reports: Deque<EpollSet.Report> = []
         var lastSender: UInt64?
         var lastRequester: UInt64?
+        var turn = PortTurn()
         /// The number of times that the port can still read the last requester's connection before it must poll the kernel.
         var guesses = 0
 
@@ -53,4 +54,17 @@ final class ReadQueue {
     /// - Returns: The number of the connection; nil if there is none. The result is also nil after this method has returned a
     ///   connection 16 times in a row. The port then polls the kernel, so that processes that connect are served, too.
     func takeLastRequester() -> UInt64? { state.value.takeLastRequester() }
+
+    /// The turn of the program, and the connections that are not read; see ``MessagePort/giveTurn()``.
+    var turn: PortTurn {
+        @inline(__always) _read { yield state.value.turn }
+        @inline(__always) _modify { yield &state.value.turn }
+    }
+
+    /// Queues the turn, if the program has asked for one, behind the events that the kernel has just reported.
+    func queueTurn() {
+        if turn.queue() {
+            reports.append(EpollSet.Report(token: MessagePortCore.turnToken, readiness: []))
+        }
+    }
 }
