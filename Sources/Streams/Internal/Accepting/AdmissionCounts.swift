@@ -10,6 +10,8 @@ final class AdmissionCounts: Sendable {
         var countsOfPeers: [[UInt8]: Int] = [:]
         /// A function that is called once, when the next connection ends, and is then removed.
         var onRoom: (@Sendable () -> Void)?
+        /// Functions that are called once, when no connection is left, and are then removed.
+        var onEmpty: [@Sendable () -> Void] = []
     }
 
     private let state = Guarded(State())
@@ -52,22 +54,27 @@ final class AdmissionCounts: Sendable {
     ///
     /// If there is no connection now, the function is called immediately. Otherwise, it is called later, on the thread that ends
     /// the last connection.
-    ///
-    /// If there is a connection, this call replaces a function that was registered with ``notify(below:_:)``.
     func whenEmpty(_ body: @escaping @Sendable () -> Void) {
-        if !notify(below: 1, { self.whenEmpty(body) }) { body() }
+        let isEmpty = state.withLock { state in
+            if state.count > 0 { state.onEmpty.append(body) }
+            return state.count == 0
+        }
+        if isEmpty { body() }
     }
 
     fileprivate func giveBack(_ peer: [UInt8]?) {
-        let onRoom = state.withLock { state in
+        let (onRoom, onEmpty) = state.withLock { state in
             state.count -= 1
             if let peer, let count = state.countsOfPeers[peer] {
                 state.countsOfPeers[peer] = count == 1 ? nil : count - 1
             }
-            defer { state.onRoom = nil }
-            return state.onRoom
+            let calls = (state.onRoom, state.count == 0 ? state.onEmpty : [])
+            state.onRoom = nil
+            if state.count == 0 { state.onEmpty = [] }
+            return calls
         }
         onRoom?()
+        for body in onEmpty { body() }
     }
 }
 

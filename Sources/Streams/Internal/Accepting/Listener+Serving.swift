@@ -3,42 +3,75 @@ internal import Glibc
 internal import RunLoops
 
 extension Listener: StreamMember {
-    /// The maximum number of connections that a listener accepts before the loop serves other inputs.
-    private static var mostAccepts: Int { 64 }
+    /// The maximum number of waiting connections that are refused in one go, and of errors in a row before the listener pauses.
+    private static var mostRefusals: Int { 64 }
 
-    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
+    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams, _ budget: inout Budget) -> Bool {
         // The handler may run the loop, and that run accepts further connections. So each connection is taken from the kernel just
-        // before the handler is called for it.
+        // before the handler is called for it. The kernel reports again what the budget does not allow now.
         var handled = false
-        for _ in 0..<Listener.mostAccepts {
-            guard let descriptor, pauseTimer == nil, !isFull, !places.isEmpty, !noteIfFull() else { break }
+        var steps = 0
+        let version = places.version
+        while isAdmitted, places.version == version, let descriptor, pauses.timer == nil, !isFull,
+            !places.isEmpty, !noteIfFull()
+        {
+            if steps > 0 && !budget.spend() { break }
+            steps += 1
             var address = [UInt8](repeating: 0, count: runloops_address_capacity)
             var length: UInt32 = 0
             // Safe: the C function only writes to local variables.
             let accepted = unsafe runloops_accept_stream(descriptor, &address, &length)
             let code = errno
             if accepted >= 0 {
-                backoff.reset()
+                pauses.backoff.reset()
+                pauses.failuresInARow = 0
                 address.removeSubrange(Int(length)...)
                 if admit(OwnedDescriptor(accepted), SocketAddress(kernel: address), loop) { handled = true }
                 continue
             }
-            switch code {
-            case EAGAIN: return handled
-            case EMFILE, ENFILE:
+            switch AcceptFailure(code) {
+            case .nothingWaits: return handled
+            case .connection where pauses.failuresInARow < Listener.mostRefusals: pauses.failuresInARow += 1
+            case .connection, .listener:
+                pauses.failuresInARow = 0
+                if pause(SystemError(call: "accept4", code: code), loop) { handled = true }
+            case .descriptors:
                 refuseWaiting(descriptor)
                 if pause(SystemError(call: "accept4", code: code), loop) { handled = true }
-            case ENOBUFS, ENOMEM, EINVAL, EBADF:
-                if pause(SystemError(call: "accept4", code: code), loop) { handled = true }
-            default: continue  // An error of that one connection, such as ECONNABORTED.
             }
         }
         return handled
     }
 
+    /// Accepts the connections that wait in the backlog, which the kernel would reset when the listener is invalidated.
+    ///
+    /// - Parameter limit: The maximum number of connections. A peer that connects again and again refills the backlog, and must not
+    ///   keep the caller busy.
+    package func acceptBacklog(atMost limit: Int) {
+        guard let streams else { return }
+        var address = [UInt8](repeating: 0, count: runloops_address_capacity)
+        var length: UInt32 = 0
+        for _ in 0..<limit {
+            guard isAdmitted, let descriptor, pauses.timer == nil, !isFull, !noteIfFull() else { return }
+            // Safe: the C function only writes to local variables.
+            let accepted = unsafe runloops_accept_stream(descriptor, &address, &length)
+            if accepted < 0 {
+                if case .connection = AcceptFailure(errno) { continue }
+                return
+            }
+            let peer = SocketAddress(kernel: Array(address.prefix(Int(length))))
+            _ = admit(OwnedDescriptor(accepted), peer, streams)
+        }
+    }
+
+    /// True if the handler may be called now.
+    ///
+    /// What other threads have handed over takes effect first.
+    private var isAdmitted: Bool { end.isUntouched || streams?.loop.admits(touched: end) ?? true }
+
     func loopEnds() {
         places.forget()
-        end()
+        endHere()
     }
 
     /// Passes an accepted connection to the handler, or resets the connection if its peer has the maximum number of connections.
@@ -47,7 +80,7 @@ extension Listener: StreamMember {
     private func admit(
         _ socket: consuming OwnedDescriptor, _ peer: SocketAddress, _ loop: LoopStreams
     ) -> Bool {
-        guard let admission = limits.admit(peer.peerKey, limit: options.connectionLimitOfPeer) else {
+        guard let admission = limits.admit(peer.peerKey, limit: options.connectionLimitPerPeer) else {
             statistics.refusedPeers += 1
             runloops_reset_when_closed(socket.descriptor)
             return false
@@ -98,7 +131,7 @@ extension Listener: StreamMember {
         reserve = nil
         var address = [UInt8](repeating: 0, count: runloops_address_capacity)
         var length: UInt32 = 0
-        for _ in 0..<Listener.mostAccepts {
+        for _ in 0..<Listener.mostRefusals {
             // Safe: the C function only writes to local variables.
             let refused = unsafe runloops_accept_stream(descriptor, &address, &length)
             if refused < 0 { break }
@@ -122,12 +155,12 @@ extension Listener: StreamMember {
     /// - Returns: True if a handler was called.
     private func pause(_ error: SystemError, _ loop: LoopStreams) -> Bool {
         statistics.pauses += 1
-        let timer = Timer(timeInterval: backoff.begin(), repeats: false) { [unowned self] _ in
-            pauseTimer = nil
+        let timer = Timer(timeInterval: pauses.backoff.begin(), repeats: false) { [unowned self] _ in
+            pauses.timer = nil
             restoreReserve()
             updateInterest()
         }
-        pauseTimer = timer
+        pauses.timer = timer
         for place in places.list { loop.loop.add(timer, forMode: place.group.mode) }
         updateInterest()
         guard let pauseHandler else {
@@ -140,7 +173,7 @@ extension Listener: StreamMember {
 
     private func updateInterest() {
         guard let descriptor else { return }
-        places.watch(for: pauseTimer == nil && !isFull ? .reading : .edge, descriptor)
+        places.watch(for: pauses.timer == nil && !isFull ? .reading : .edge, descriptor)
     }
 
     // MARK: - Modes
@@ -153,11 +186,12 @@ extension Listener: StreamMember {
             misuse(
                 "RunLoop.add(listener): the \(self) belongs to another loop; make a listener for each loop")
         }
+        guard end.join(streams.loop) else { return }
         try places.join(streams.group(for: mode, origin), self, descriptor)
         self.streams = streams
         let replaced = self.handler
         self.handler = handler
-        if let pauseTimer { streams.loop.add(pauseTimer, forMode: mode) }
+        if let timer = pauses.timer { streams.loop.add(timer, forMode: mode) }
         updateInterest()
         // The replaced handler is released last, because destroying an object that it holds can call the listener.
         withExtendedLifetime(replaced) {}
@@ -167,11 +201,11 @@ extension Listener: StreamMember {
         guard let descriptor, let group = streams.knownGroup(for: mode) else { return }
         withExtendedLifetime(self) {
             places.leave(group, descriptor)
-            guard let pauseTimer else { return }
-            streams.loop.remove(pauseTimer, forMode: mode)
+            guard let timer = pauses.timer else { return }
+            streams.loop.remove(timer, forMode: mode)
             // If `mode` is `.common`, the timer was also removed from common modes that the listener is in individually. So the
             // timer is added again in all modes that the listener is still in.
-            for place in places.list { streams.loop.add(pauseTimer, forMode: place.group.mode) }
+            for place in places.list { streams.loop.add(timer, forMode: place.group.mode) }
         }
     }
 }

@@ -40,6 +40,9 @@ struct ListeningSocket: ~Copyable {
         -> ListeningSocket
     {
         switch place.kind {
+        case .address(let address):
+            if let path = address.path { return try open(.unix(path: path), options) }
+            return try ListeningSocket(listen(address, options), file: nil)
         case .tcp(let host?, let port):
             guard let address = SocketAddress(host: host, port: port) else {
                 throw SystemError(call: "bind", code: EADDRNOTAVAIL)
@@ -63,17 +66,8 @@ struct ListeningSocket: ~Copyable {
             guard let address = SocketAddress(path: path) else {
                 throw SystemError(call: "bind", code: path.isEmpty ? EINVAL : ENAMETOOLONG)
             }
-            // Without the lock, a listener that finds the path stale could remove the file of another listener that has just
-            // replaced the stale file.
-            let lock = unsafe runloops_lock_directory_of(path)
-            defer { if lock != -1 { close(lock) } }
-            let socket: OwnedDescriptor
-            do throws(SystemError) { socket = try listen(address, options) } catch {
-                guard error.code == EADDRINUSE,
-                    unsafe runloops_path_is_stale(address.bytes, UInt32(address.bytes.count))
-                else { throw error }
-                _ = unsafe unlink(path)
-                socket = try listen(address, options)
+            let socket = try SocketFile.replacingStale(path, address) { () throws(SystemError) in
+                try listen(address, options)
             }
             return try ListeningSocket(socket, file: SocketFile(path))
         }
@@ -83,7 +77,8 @@ struct ListeningSocket: ~Copyable {
         _ address: SocketAddress, _ options: Listener.Options
     ) throws(SystemError) -> OwnedDescriptor {
         let settings = runloops_listen_options(
-            backlog: options.backlog, reuses_port: options.reusesPort, takes_ipv4: options.takesIPv4)
+            backlog: CInt(clamping: options.backlog), reuses_port: options.reusesPort,
+            takes_ipv4: options.takesIPv4)
         var call: UnsafePointer<CChar>?
         // Safe: the C function reads the address, and only writes to `call`, which then points to a constant string.
         let result = unsafe runloops_listen(address.bytes, UInt32(address.bytes.count), settings, &call)
@@ -95,11 +90,11 @@ struct ListeningSocket: ~Copyable {
     }
 }
 
-/// The file of a listener's Unix socket.
+/// The file of the Unix socket of a listener or a datagram socket.
 ///
-/// The file is removed when the listener ends, unless another file has replaced it at the path.
+/// The file is removed when its owner ends, unless another file has replaced it at the path.
 ///
-/// > Thread safety: the listener's thread only.
+/// > Thread safety: the owner's thread only.
 final class SocketFile {
     private let path: String
     private let identity: [UInt64]?
@@ -111,6 +106,30 @@ final class SocketFile {
     }
 
     deinit { remove() }
+
+    /// Opens a socket at a path, and replaces the file of a socket that no process has open any more.
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - address: The address of the path.
+    ///   - open: Opens the socket.
+    /// - Returns: The socket.
+    /// - Throws: The error of opening the socket.
+    static func replacingStale(
+        _ path: String, _ address: SocketAddress, _ open: () throws(SystemError) -> OwnedDescriptor
+    ) throws(SystemError) -> OwnedDescriptor {
+        // Without the lock, a process that finds the path stale could remove the file of another process that has just replaced the
+        // stale file.
+        let lock = unsafe runloops_lock_directory_of(path)
+        defer { if lock != -1 { close(lock) } }
+        do throws(SystemError) { return try open() } catch {
+            guard error.code == EADDRINUSE,
+                unsafe runloops_path_is_stale(address.bytes, UInt32(address.bytes.count))
+            else { throw error }
+            _ = unsafe unlink(path)
+            return try open()
+        }
+    }
 
     private static func identity(of path: String) -> [UInt64]? {
         var identity: [UInt64] = [0, 0]
@@ -135,8 +154,18 @@ extension Listener.Address: CustomStringConvertible {
         switch kind {
         case .tcp(let host?, let port): "\(Endpoint.tcp(host: host, port: port))"
         case .tcp(nil, let port): "port \(port)"
-        case .unix(let path): path
-        case .abstract(let name): "@\(name)"
+        case .unix(let path): "\(PrintableText(path))"
+        case .abstract(let name): "@\(PrintableText(name))"
+        case .address(let address): address.description
         }
+    }
+
+    /// The address for an error, which says if the host is a name where an address must be.
+    var textForErrors: String {
+        if case .tcp(let host?, let port) = kind, SocketAddress(host: host, port: port) == nil {
+            return
+                "\(self) (\(PrintableText(host)) is not a numeric address; use one of this machine, such as 127.0.0.1 or ::1)"
+        }
+        return description
     }
 }

@@ -3,12 +3,12 @@ internal import RunLoops
 
 /// A search for frames in bytes that arrive piece by piece.
 ///
-/// The scanner remembers how far it has searched for the end of a line. So it searches each byte only once, even if a line arrives
-/// in many pieces.
+/// The scanner remembers how far it has searched for the end of a line or delimited frame. So it searches each byte only once, even
+/// if a line arrives in many pieces.
 struct FrameScanner {
     let framing: Framing
 
-    /// The number of bytes at the beginning of the current line that are known to contain no line feed.
+    /// The number of bytes at the beginning of the current line or frame that are known not to contain its end.
     private var searched = 0
 
     init(_ framing: Framing) { self.framing = framing }
@@ -30,6 +30,7 @@ struct FrameScanner {
     mutating func next(in bytes: RawSpan) -> Finding {
         switch framing.kind {
         case .lines: nextLine(in: bytes)
+        case .delimited(let delimiter): nextDelimited(delimiter, in: bytes)
         case .lengthPrefixed(let width): nextPrefixed(width, in: bytes)
         case .fixed:
             bytes.byteCount < framing.limit
@@ -38,7 +39,7 @@ struct FrameScanner {
     }
 
     private mutating func nextLine(in bytes: RawSpan) -> Finding {
-        guard let end = lineFeed(in: bytes) else {
+        guard let end = position(of: 0x0a, in: bytes) else {
             searched = bytes.byteCount
             // The last byte may be the carriage return of a line ending, which does not count towards the limit.
             return bytes.byteCount > framing.limit + 1
@@ -50,6 +51,15 @@ struct FrameScanner {
         return length > framing.limit ? .tooLong : .frame(0..<length, consumed: end + 1)
     }
 
+    private mutating func nextDelimited(_ delimiter: UInt8, in bytes: RawSpan) -> Finding {
+        guard let end = position(of: delimiter, in: bytes) else {
+            searched = bytes.byteCount
+            return bytes.byteCount > framing.limit ? .tooLong : .incomplete
+        }
+        searched = 0
+        return end > framing.limit ? .tooLong : .frame(0..<end, consumed: end + 1)
+    }
+
     private func endsWithReturn(_ bytes: RawSpan) -> Bool { byte(bytes.byteCount - 1, of: bytes) == 0x0d }
 
     private func byte(_ index: Int, of bytes: RawSpan) -> UInt8 {
@@ -57,12 +67,12 @@ struct FrameScanner {
         unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
     }
 
-    /// Returns the index of the first line feed; nil if there is none.
-    private func lineFeed(in bytes: RawSpan) -> Int? {
+    /// Returns the index of the first byte of a value; nil if there is none.
+    private func position(of value: UInt8, in bytes: RawSpan) -> Int? {
         unsafe bytes.withUnsafeBytes { buffer in
             // Safe: the search stays within the bytes.
             guard searched < buffer.count, let start = buffer.baseAddress,
-                let found = unsafe memchr(start + searched, 0x0a, buffer.count - searched)
+                let found = unsafe memchr(start + searched, CInt(value), buffer.count - searched)
             else { return nil }
             return unsafe UnsafeRawPointer(found) - start
         }

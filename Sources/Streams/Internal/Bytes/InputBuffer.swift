@@ -26,6 +26,25 @@ struct InputBuffer: ~Copyable {
         unsafe added.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 
+    /// Inserts bytes before all others.
+    mutating func prepend(_ added: RawSpan) {
+        if added.isEmpty { return }
+        // Safe: the bytes are copied while the span lives.
+        unsafe added.withUnsafeBytes { unsafe bytes.replaceSubrange(..<start, with: $0) }
+        start = 0
+    }
+
+    /// Moves the first bytes to a place in memory, and returns their number.
+    mutating func move(to place: UnsafeMutableRawBufferPointer) -> Int {
+        let number = min(count, place.count)
+        // Safe: no more bytes are copied than there is room for.
+        unsafe bytes.withUnsafeBytes {
+            unsafe place.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<start + number]))
+        }
+        consume(number)
+        return number
+    }
+
     /// Removes a number of bytes from the beginning of the buffer.
     mutating func consume(_ number: Int) {
         precondition(number <= count, "no more is consumed than there is")

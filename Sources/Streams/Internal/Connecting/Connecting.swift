@@ -10,12 +10,17 @@ internal import RunLoops
 final class Connecting {
     let endpoint: Endpoint
     private var lookUp: LookUp?
+    /// The ticket of the resolver; nil if the host need not be looked up.
+    private var ticket: NameResolver.Ticket?
     private var race: AddressRace?
     private var attempts: [ConnectionAttempt] = []
     /// The reason for the most recent failure of an attempt; nil if no attempt has failed.
     private var failure: Connection.EndReason?
 
     init(to endpoint: Endpoint) { self.endpoint = endpoint }
+
+    // A connection that is removed from its last mode can be destroyed before it has ended.
+    deinit { giveUpLookUp() }
 
     /// The descriptor that the loop watches; -1 before the first call of ``join(_:_:)``.
     var descriptor: CInt { lookUp?.descriptor ?? -1 }
@@ -53,34 +58,31 @@ final class Connecting {
 
     private func begin(_ lookUp: LookUp) {
         switch endpoint {
-        case .address(let address): lookUp.finish(with: .addresses([address]))
-        case .unix(let path):
-            if let address = SocketAddress(path: path) {
-                lookUp.finish(with: .addresses([address]))
-            } else {
-                lookUp.finish(with: .failed(.failed(SystemError(call: "connect", code: ENAMETOOLONG))))
-            }
+        case .address(let address): lookUp.finish(with: .success([address]))
+        case .unix(let path): lookUp.finish(with: Connecting.answer(SocketAddress(path: path)))
+        case .abstract(let name):
+            lookUp.finish(with: Connecting.answer(SocketAddress(abstractName: name)))
         case .tcp(let host, let port):
-            if let address = SocketAddress(host: host, port: port) {
-                return lookUp.finish(with: .addresses([address]))
-            }
-            if host.utf8.contains(0) {
-                return lookUp.finish(with: .failed(.failed(SystemError(call: "getaddrinfo", code: EINVAL))))
-            }
-            do throws(SystemError) { try NameResolver.resolve(host, port, for: lookUp) } catch {
-                lookUp.finish(with: .failed(.failed(error)))
+            if let answer = NameResolver.answer(host: host, port: port) { return lookUp.finish(with: answer) }
+            ticket = NameResolver.shared.ask(host) { answer in
+                lookUp.finish(with: answer.map { addresses in addresses.map { $0.with(port: port) } })
             }
         }
+    }
+
+    /// The answer to the look-up of a Unix socket; its address is nil if the name is too long.
+    private static func answer(_ address: SocketAddress?) -> NameAnswer {
+        address.map { .success([$0]) } ?? .failure(.failed(SystemError(call: "connect", code: ENAMETOOLONG)))
     }
 
     // MARK: - The race
 
     /// Continues after an event, such as an answer of the resolver, or the moment to try the next address.
     func goOn(_ connection: Connection, _ now: Moment) {
-        if connection.state.machine.ended != nil { return }
+        if connection.state.machine.hasEnded { return }
         switch lookUp?.takeAnswer() {
-        case .addresses(let addresses): race = AddressRace(addresses)
-        case .failed(let reason): return connection.state.machine.end(reason)
+        case .success(let addresses): race = AddressRace(addresses)
+        case .failure(let failure): return connection.state.machine.end(failure.endReason)
         case nil: break
         }
         while connection.connecting === self, let address = race?.takeNext(at: now) {
@@ -110,7 +112,7 @@ final class Connecting {
         }
         let socket = OwnedDescriptor(result)
         if address.isIP { runloops_send_without_delay(result) }
-        if isConnected { return win(socket, connection, now) }
+        if isConnected { return succeed(socket, connection, now) }
         let attempt = ConnectionAttempt(socket, connection)
         do throws(SystemError) {
             for place in connection.places.list {
@@ -141,9 +143,24 @@ final class Connecting {
         let code = runloops_take_error(attempt.descriptor)
         attempt.places.leaveAll(attempt.descriptor)
         attempts.removeAll { $0 === attempt }
-        if code == 0, let socket = attempt.takeSocket() { return win(socket, connection, now) }
-        fail(SystemError(call: "connect", code: code))
-        goOn(connection, now)
+        if code == 0, let socket = attempt.takeSocket() {
+            succeed(socket, connection, now)
+        } else {
+            fail(SystemError(call: "connect", code: code))
+        }
+        if connection.connecting === self { goOn(connection, now) }
+    }
+
+    /// Takes an attempt that has succeeded, unless the socket is connected to itself.
+    ///
+    /// If no process listens at a local port, the kernel may choose that very port for this end, and then TCP connects the socket to
+    /// itself. Nobody listens, so the attempt is refused. The socket is reset, so that the port is free for its server.
+    private func succeed(_ socket: consuming OwnedDescriptor, _ connection: Connection, _ now: Moment) {
+        if runloops_is_connected_to_itself(socket.descriptor) {
+            runloops_reset_when_closed(socket.descriptor)
+            return fail(SystemError(call: "connect", code: ECONNREFUSED))
+        }
+        win(socket, connection, now)
     }
 
     private func win(_ socket: consuming OwnedDescriptor, _ connection: Connection, _ now: Moment) {
@@ -171,9 +188,14 @@ final class Connecting {
 
     /// Abandons the look-up, and the attempts that are under way.
     func stop(_ connection: Connection) {
-        if let lookUp { NameResolver.forget(lookUp) }
+        giveUpLookUp()
         for attempt in attempts { attempt.places.leaveAll(attempt.descriptor) }
         attempts = []
+    }
+
+    private func giveUpLookUp() {
+        lookUp?.abandon()
+        if let ticket = ticket.take() { NameResolver.shared.giveUp(ticket) }
     }
 
     /// Makes each attempt forget the groups that it is in, because the loop and its groups have ended.
@@ -199,7 +221,7 @@ final class ConnectionAttempt: StreamMember {
 
     func takeSocket() -> OwnedDescriptor? { socket.take() }
 
-    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
+    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams, _ budget: inout Budget) -> Bool {
         let connection = connection
         let now = Moment.now()
         connection.connecting?.attemptEnded(self, connection, now)

@@ -1,132 +1,125 @@
 internal import CStreams
 internal import RunLoops
 
-/// Resolves host names on a few threads of its own, because the system's resolver blocks.
+/// Resolves host names for the whole process, on a few threads of its own, because the system's resolver blocks.
 ///
-/// A thread ends when no name is waiting to be resolved. If the name server does not answer, the name occupies a thread until the
-/// system gives up. While all threads are occupied, further names wait in a queue.
+/// A thread that waits for a name server cannot be interrupted, and no other interface of the C library changes that:
+/// `getaddrinfo_a` has threads of its own, and cannot cancel a name that one of them looks up. So the number of threads is bounded
+/// twice. At most ``useLimit`` look up names that somebody awaits. If nobody awaits a name any more, its thread no longer counts
+/// among these, and at most ``threadLimit`` threads exist. When all of them are stuck, further names wait in order, until those who
+/// asked for them give up, and one report says so. A name is looked up once for all who ask for it meanwhile. Addresses and
+/// `localhost` need no thread; see ``answer(host:port:)``.
+///
+/// A thread ends when no name is waiting.
 ///
 /// > Thread safety: any thread.
-enum NameResolver {
-    private struct Job: Sendable {
-        let host: String
-        let port: UInt16
-        let lookUp: LookUp
+package final class NameResolver: Sendable {
+    /// The resolver of the process.
+    package static let shared = NameResolver(lookUp: NameResolver.addresses(of:))
+
+    /// The maximum number of threads that are given names, as long as somebody awaits each.
+    package static let useLimit = 4
+    /// The maximum number of threads, with those whose names nobody awaits any more.
+    package static let threadLimit = 20
+    /// The maximum number of addresses of a name.
+    package static let addressLimit = 16
+    /// The size of a thread's stack in bytes.
+    private static let stackSize = 262_144
+
+    package typealias Handler = @Sendable (NameAnswer) -> Void
+
+    /// The right to an answer, with which it can be given up.
+    package struct Ticket: Sendable { fileprivate let inQueue: ResolverQueue<Handler>.Ticket }
+
+    private struct State: Sendable {
+        var queue = ResolverQueue<Handler>(useLimit: useLimit, threadLimit: threadLimit)
+        /// True if a report has said that names wait because all threads are stuck, and this has not changed since.
+        var hasReported = false
     }
 
-    /// The names that wait for a thread; at most four names are resolved at the same time.
-    private static let queue = Guarded(ResolverQueue<Job>(mostThreads: 4))
+    private let state = Guarded(State())
 
-    /// The maximum number of addresses that are tried for one name.
-    private static let mostAddresses = 16
+    /// Returns the addresses of a name, with the port 0; blocks.
+    private let lookUp: @Sendable (String) -> NameAnswer
 
-    /// Begins to resolve a host name on another thread, which then passes the answer to the look-up.
+    /// Makes a resolver with threads of its own.
     ///
-    /// - Throws: `SystemError` if the system refuses to start a thread, and no thread is running that can resolve the name.
-    static func resolve(_ host: String, _ port: UInt16, for lookUp: LookUp) throws(SystemError) {
-        let job = Job(host: host, port: port, lookUp: lookUp)
-        if !queue.withLock({ $0.add(job) }) { return }
-        do {
-            try DetachedThread.start(name: "resolver", blocksSignals: true) { work() }
+    /// - Parameter lookUp: Returns the addresses of a name; called on the resolver's threads.
+    init(lookUp: @escaping @Sendable (String) -> NameAnswer) { self.lookUp = lookUp }
+
+    /// The number of threads, and the number of those whose names nobody awaits any more.
+    var threadCounts: (all: Int, abandoned: Int) {
+        state.withLock { ($0.queue.threadCount, $0.queue.abandonedCount) }
+    }
+
+    /// Asks for the addresses of a name.
+    ///
+    /// - Parameters:
+    ///   - name: The name, for which ``answer(host:port:)`` has no answer.
+    ///   - handler: Called once with the addresses, whose port is 0, or the reason that there are none, unless the answer is given up
+    ///     before. It is called on a thread of the resolver or, if there can be no thread, in this call.
+    /// - Returns: The ticket with which the answer can be given up.
+    package func ask(_ name: String, _ handler: @escaping Handler) -> Ticket {
+        let (added, isStuck) = state.withLock { state in
+            let added = state.queue.add(handler, for: name)
+            let isStuck = state.queue.isStuck && !state.hasReported
+            state.hasReported = state.queue.isStuck
+            return (added, isStuck)
+        }
+        if isStuck {
+            RunLoopDiagnostics.report(
+                "names wait, because the name servers do not answer \(NameResolver.threadLimit) earlier look-ups"
+            )
+        }
+        if added.startsThread { startThread() }
+        return Ticket(inQueue: added.ticket)
+    }
+
+    /// Gives up an answer that nobody awaits any longer; does nothing if it was given.
+    ///
+    /// The handler can still be called during this call, on another thread.
+    package func giveUp(_ ticket: Ticket) {
+        // The handler is released here, outside the lock.
+        let (released, startsThread) = state.withLock { $0.queue.remove(ticket.inQueue) }
+        withExtendedLifetime(released) {}
+        if startsThread { startThread() }
+    }
+
+    private func startThread() {
+        do throws(SystemError) {
+            try DetachedThread.start(
+                name: "resolver", stackSize: NameResolver.stackSize, blocksSignals: true
+            ) { [self] in work() }
         } catch {
-            let stranded = queue.withLock { $0.threadWasRefused() }
-            for other in stranded where other.lookUp !== lookUp {
-                other.lookUp.finish(with: .failed(.failed(error)))
-            }
-            if stranded.contains(where: { $0.lookUp === lookUp }) { throw error }
+            let stranded = state.withLock { $0.queue.threadWasRefused() }
+            for handler in stranded { handler(.failure(.failed(error))) }
         }
     }
 
-    /// Abandons a look-up whose answer no connection awaits any longer.
-    static func forget(_ lookUp: LookUp) {
-        lookUp.abandon()
-        queue.withLock { $0.removeAll { $0.lookUp === lookUp } }
-    }
-
-    private static func work() {
-        // Look-ups that no connection awaits any longer are skipped.
-        while let job = queue.withLock({ $0.next { $0.lookUp.isAwaited } }) {
-            job.lookUp.finish(with: addresses(of: job.host, job.port))
+    private func work() {
+        while let name = state.withLock({ $0.queue.next() }) {
+            let answer = lookUp(name)
+            let handlers = state.withLock { $0.queue.finish(name) }
+            for handler in handlers { handler(answer) }
         }
     }
 
-    private static func addresses(of host: String, _ port: UInt16) -> LookUp.Answer {
+    /// Asks the system's resolver for the addresses of a name; blocks.
+    private static func addresses(of name: String) -> NameAnswer {
         let size = runloops_address_capacity
-        var bytes = [UInt8](repeating: 0, count: mostAddresses * size)
-        var lengths = [UInt32](repeating: 0, count: mostAddresses)
+        var bytes = [UInt8](repeating: 0, count: addressLimit * size)
+        var lengths = [UInt32](repeating: 0, count: addressLimit)
         var code: CInt = 0
-        // Safe: the C function writes at most `mostAddresses` addresses, for which the arrays have room.
-        let count = unsafe runloops_resolve(host, port, &bytes, &lengths, CInt(mostAddresses), &code)
+        // Safe: the C function writes at most `addressLimit` addresses, for which the arrays have room.
+        let count = unsafe runloops_resolve(name, &bytes, &lengths, CInt(addressLimit), &code)
         if count <= 0 {
-            if code != 0 { return .failed(.failed(SystemError(call: "getaddrinfo", code: code))) }
-            let words = unsafe String(cString: runloops_resolve_words(count))
-            return .failed(.unresolved(ResolutionError(host: host, code: count, words: words)))
+            if code != 0 { return .failure(.failed(SystemError(call: "getaddrinfo", code: code))) }
+            return .failure(.unresolved(ResolutionError(host: name, resolverCode: count)))
         }
-        var addresses: [SocketAddress] = []
-        for index in 0..<Int(count) {
-            let rest = bytes.dropFirst(index * size)
-            addresses.append(SocketAddress(kernel: Array(rest.prefix(Int(lengths[index])))))
-        }
-        return .addresses(addresses)
+        return .success(
+            (0..<Int(count)).map { index in
+                let rest = bytes.dropFirst(index * size)
+                return SocketAddress(kernel: Array(rest.prefix(Int(lengths[index]))))
+            })
     }
-}
-
-/// The resolution of one host name, for one connection.
-///
-/// When there is an answer, a descriptor becomes readable, which wakes the connection's loop.
-///
-/// > Thread safety: any thread.
-final class LookUp: Sendable {
-    enum Answer: Sendable {
-        case addresses([SocketAddress])
-        case failed(Connection.EndReason)
-    }
-
-    private enum State: Sendable {
-        case underWay
-        case answered(Answer)
-        /// The connection no longer waits for the answer, or has taken it.
-        case abandoned
-    }
-
-    private let state = Guarded(State.underWay)
-    private let signal: OwnedDescriptor
-
-    /// The descriptor that is readable once there is an answer.
-    var descriptor: CInt { signal.descriptor }
-
-    init() throws(SystemError) {
-        signal = try OwnedDescriptor.eventDescriptor()
-        try signal.setNonBlocking()
-    }
-
-    var isAwaited: Bool {
-        state.withLock { state in
-            if case .abandoned = state { false } else { true }
-        }
-    }
-
-    /// Sets the answer, and makes the descriptor readable.
-    func finish(with answer: Answer) {
-        let isAwaited = state.withLock { state in
-            if case .abandoned = state { return false }
-            state = .answered(answer)
-            return true
-        }
-        if isAwaited { wake() }
-    }
-
-    func wake() { runloops_raise_event(signal.descriptor) }
-
-    /// Removes and returns the answer, if there is one.
-    func takeAnswer() -> Answer? {
-        runloops_lower_event(signal.descriptor)
-        return state.withLock { state in
-            guard case .answered(let answer) = state else { return nil }
-            state = .abandoned
-            return answer
-        }
-    }
-
-    func abandon() { state.withLock { $0 = .abandoned } }
 }

@@ -1,4 +1,5 @@
 internal import RunLoops
+internal import Synchronization
 
 // This file adds a connection to the modes of its loop, schedules `settle(_:)` for the end of a pass, and sets the timer.
 
@@ -10,6 +11,7 @@ extension Connection {
                 "RunLoop.add(connection): the \(self) belongs to another loop; a connection stays on its first one"
             )
         }
+        guard end.join(streams.loop) else { return }
         let group = try streams.group(for: mode, origin)
         let isNew = self.streams == nil
         if isNew { state.deadlines = ConnectionDeadlines(at: .now()) }
@@ -17,9 +19,14 @@ extension Connection {
             try connecting.join(group, self)
         } else {
             try places.join(group, self, state.socket.descriptor)
+            do throws(SystemError) { try state.outputEnd?.join(group) } catch {
+                places.leave(group, state.socket.descriptor)
+                throw error
+            }
         }
         self.streams = streams
         if let timer { streams.loop.add(timer, forMode: mode) }
+        placesDidChange()
         receiverDidChange()
     }
 
@@ -31,7 +38,9 @@ extension Connection {
                 connecting.leave(group, self)
             } else {
                 places.leave(group, state.socket.descriptor)
+                state.outputEnd?.leave(group)
             }
+            placesDidChange()
             guard let timer else { return }
             streams.loop.remove(timer, forMode: mode)
             // If `mode` is `.common`, the timer was also removed from common modes that the connection is in individually. So the
@@ -48,8 +57,15 @@ extension Connection {
 
     /// Schedules a call of ``settle(_:)`` for the end of the loop's pass.
     func settleLater() {
-        guard let streams, !state.isUnsettled, !streams.hasEnded else { return }
-        state.isUnsettled = true
+        guard let streams, !state.due.contains(.settling), !streams.hasEnded else { return }
+        state.due.insert(.settling)
+        streams.settleLater(self)
+    }
+
+    /// Moves the connection back to the list of the pass if it waits for other modes to be settled.
+    private func placesDidChange() {
+        guard let streams, state.due.contains(.settlingInOtherMode), !streams.hasEnded else { return }
+        streams.doNotSettleInModes(self)
         streams.settleLater(self)
     }
 
@@ -64,12 +80,12 @@ extension Connection {
     /// Cancels the scheduled call of ``settle(_:)``, because the connection is in no mode.
     ///
     /// The call is scheduled again when the connection is added to a mode.
-    func settleWhenAdded() { state.isUnsettled = false }
+    func settleWhenAdded() { state.due.remove(.settling) }
 
     func settleAtPassEnd() {
         // If the connection has been served since the call was scheduled, it is settled already.
-        if !state.isUnsettled { return }
-        state.isUnsettled = false
+        if !state.due.contains(.settling) { return }
+        state.due.remove(.settling)
         _ = settle(streams?.now ?? .now())
     }
 
@@ -78,10 +94,13 @@ extension Connection {
     /// The method does not call the handler of the end: the loop calls that handler later. If the connection was never added to a
     /// loop, the handler is not called.
     func end(_ reason: EndReason) {
-        if !isOpen { return }
+        if state.machine.hasEnded { return }
         state.machine.end(reason)
         if state.machine.nextStep(hasUnsent: false) == .close { closeSocket() }
-        if streams != nil { return settleLater() }
+        if streams != nil {
+            placesDidChange()
+            return settleLater()
+        }
         wakeTasks()
         let released = handlers
         handlers = Handlers()
@@ -117,27 +136,80 @@ extension Connection {
     /// The timer fires when the next attempt to connect is due, or at a deadline. It can fire too early, because a deadline can
     /// move to a later moment after the timer was set.
     func timerFired(at now: Moment) {
-        // Timers are served before descriptors in a pass, so bytes may have arrived that the connection has not received yet. The
-        // connection receives these bytes first, because they end its idle time.
         if let next = state.nextDeadline(), next.moment <= now, next.cause == .timeout(.idle),
-            !state.machine.isCalling, let streams
+            endsIdleTime(at: now)
         {
-            _ = receive(.reading, streams)
+            return
         }
         // The kernel's reports about attempts to connect are also served after the timers, so some attempts may have ended already.
         connecting?.endReadyAttempts(self, now)
-        if let next = state.nextDeadline(), next.moment <= now {
-            switch next.cause {
-            case .timeout(let timeout): state.machine.end(.timedOut(timeout))
-            case .linger: state.machine.didLinger()
-            }
-        }
+        endIfOverdue(at: now)
         connecting?.goOn(self, now)
         _ = settle(now)
+    }
+
+    /// Looks for what ends the idle time of a connection for which that time has passed.
+    ///
+    /// - Returns: True if the connection stays open for now.
+    private func endsIdleTime(at now: Moment) -> Bool {
+        // The connection receives nothing while a handler of its own runs the loop, whatever the peer sends.
+        if state.machine.isCalling {
+            state.deadlines.didReceive(at: now)
+            updateTimer()
+            return true
+        }
+        // Timers are served before descriptors in a pass, so bytes may have arrived that the connection has not received yet. The
+        // connection receives these bytes first, because they end its idle time.
+        guard state.wantsInput(hasReceiver: hasReceiver) || state.due.contains(.frames), !places.isEmpty,
+            state.socket.hasInput
+        else { return false }
+        if isDriven {
+            state.deadlines.didReceive(at: now)
+            updateTimer()
+        } else {
+            state.due.insert(.idleCheck)
+            places.askToBeServed()
+        }
+        return true
+    }
+
+    /// Ends the connection if a deadline has passed.
+    func endIfOverdue(at now: Moment) {
+        guard let next = state.nextDeadline(), next.moment <= now else { return }
+        switch next.cause {
+        case .timeout(let timeout): state.machine.end(.timedOut(timeout))
+        case .linger: state.machine.didLinger()
+        }
     }
 }
 
 extension Connection {
     /// The modes that the connection is in.
     var modes: [RunLoop.Mode] { places.list.map { $0.group.mode } }
+}
+
+extension Connection: EndedAnywhere {
+    package func giveBack(inForkedChild isChild: Bool) {
+        if isChild {
+            // The socket and the groups are shared with the parent, so nothing but memory and the descriptor is given back.
+            let released = handlers
+            handlers = Handlers()
+            state.socket.closeCopy()
+            return withExtendedLifetime(released) {}
+        }
+        if resetsAtEnd.load(ordering: .relaxed) { state.socket.resetWhenClosed() }
+        // The loop can hold the last reference to the connection, and releases it when the connection leaves its modes.
+        withExtendedLifetime(self) {
+            end(.closed)
+            // No pass follows that would report the end.
+            if let streams, streams.hasEnded, streams.loop.isCurrent { _ = settle(.now()) }
+        }
+    }
+
+    /// True if a handler may be called now.
+    ///
+    /// What other threads have handed over takes effect first.
+    var isAdmitted: Bool {
+        @inline(__always) get { end.isUntouched || streams?.loop.admits(touched: end) ?? true }
+    }
 }

@@ -5,30 +5,41 @@ internal import RunLoops
 // events are in `Connection+Settling`.
 
 extension Connection: StreamMember {
-    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool {
+    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams, _ budget: inout Budget) -> Bool {
         if state.machine.isCalling {
             // One of the connection's handlers has run the loop, and that run has made this call. The readiness is reported again
             // when the handler has returned.
             places.watch(for: .edge, watchedDescriptor)
-            if readiness.isEmpty { state.wasAsked = true }
+            if readiness.isEmpty { state.due.insert(.service) }
             return false
         }
+        if !end.isUntouched && !(isAdmitted && isInRunningMode(since: -1)) { return false }
         var handled = false
         let now = loop.now
         if let connecting, !state.machine.isConnected { connecting.goOn(self, now) }
         if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
-        if readiness.isEmpty && !state.input.isEmpty && deliverStored() { handled = true }
-        if !readiness.isDisjoint(with: .received) || state.socket.holdsInput {
-            if receive(readiness, loop) { handled = true }
+        if case .driver(let driver) = handlers.receiver {
+            serve(readiness, for: driver, in: loop, &budget)
+            return false
         }
-        if !state.machine.isConnected { openFilter(now) }
+        let delivers = readiness.isEmpty || state.due.contains(.frames)
+        if delivers && !state.input.isEmpty && deliverStored(&budget) { handled = true }
+        let mayReceive = !readiness.isDisjoint(with: .received) || state.due.contains(.idleCheck)
+        if mayReceive || state.socket.holdsInput {
+            if receive(readiness, loop, &budget) { handled = true }
+        }
+        if !state.machine.isConnected { openFilter(now, &budget) }
         // The bytes that arrived before an error are received first.
         if readiness.contains(.error) { noteError() }
         if readiness.contains(.hangUp) { noteEnd() }
+        if state.due.contains(.idleCheck) {
+            state.due.remove(.idleCheck)
+            endIfOverdue(at: loop.now)
+        }
         if settle(loop.now) { handled = true }
-        if state.isUnsettled {
-            state.isUnsettled = false
+        if state.due.contains(.settling) {
             loop.didSettle(self)
+            state.due.subtract([.settling, .settlingInOtherMode])
         }
         return handled
     }
@@ -42,7 +53,7 @@ extension Connection: StreamMember {
         _ = settle(.now())
     }
 
-    private func noteError() {
+    func noteError() {
         if !isOpen || connecting != nil { return }
         let code = state.socket.takeError()
         if code != 0 { state.machine.end(Connection.reason(code, "recv")) }
@@ -60,7 +71,7 @@ extension Connection: StreamMember {
         }
         // The filter, if there is one, has no bytes left to deliver. It reports whether the stream has ended properly.
         var rest: [UInt8] = [0]
-        switch state.socket.receive(into: &rest) {
+        switch state.socket.receive(into: &rest, upTo: 1) {
         case .end: state.machine.didEndInput(isComplete: true)
         case .failed(let reason): state.machine.end(reason)
         case .bytes, .nothing: break
@@ -83,33 +94,40 @@ extension Connection: StreamMember {
         case .none: false
         case .bytes, .frames: true
         case .task(let reader): reader.wantsInput(stored: state.input.count)
+        case .driver(let driver): driver.wantsInput
         }
     }
 
     /// The maximum number of times that a connection reads before the loop serves other inputs.
     private static var mostReads: Int { 4 }
 
-    /// The maximum number of times that a handler may replace itself before the loop serves other inputs.
-    private static var mostReplacements: Int { 16 }
+    /// The maximum number of frames of one read that are delivered before the loop serves other inputs.
+    ///
+    /// The budget bounds the time of all inputs together. This bounds the share of one connection, so that many connections with
+    /// many small frames keep the others waiting for a short time only.
+    private static var mostCalls: Int { 32 }
 
     /// Reads the bytes that have arrived, and gives them to the connection's receiver.
     ///
     /// - Returns: True if a handler was called or a task reads the bytes.
-    func receive(_ readiness: EpollSet.Interest, _ loop: LoopStreams) -> Bool {
+    private func receive(_ readiness: EpollSet.Interest, _ loop: LoopStreams, _ budget: inout Budget) -> Bool
+    {
         loop.withBuffer { buffer in
             var handled = false
             let version = places.version
-            for _ in 0..<Connection.mostReads {
+            for read in 0..<Connection.mostReads {
                 let hasReceiver = hasReceiver
-                if !isInRunningMode(since: version) || !state.machine.wantsInput(hasReceiver: hasReceiver) {
+                if !isInRunningMode(since: version) || !state.wantsInput(hasReceiver: hasReceiver) {
                     return handled
                 }
-                switch state.socket.receive(into: &buffer) {
+                // The kernel reports again what is left in it, and `updateInterest` asks for what is left in a filter.
+                if read > 0 && !budget.spend() { return handled }
+                switch state.socket.receive(into: &buffer, upTo: state.readSize) {
                 case .bytes(let count):
                     state.received += count
                     state.deadlines.didReceive(at: loop.now)
-                    if state.machine.closing == nil,
-                        deliver(unsafe buffer.span.bytes.extracting(first: count))
+                    if !state.machine.isClosing,
+                        deliver(unsafe buffer.span.bytes.extracting(first: count), &budget)
                     {
                         handled = true
                         // The connection was not idle while its handler ran.
@@ -117,19 +135,21 @@ extension Connection: StreamMember {
                     }
                     // If the buffer is only partly filled, all bytes have been read. Only the end of the stream can be left, if the
                     // kernel has reported it.
-                    if count < buffer.count && !readiness.contains(.hangUp) && !state.socket.holdsInput {
+                    if count < min(buffer.count, state.readSize) && !readiness.contains(.hangUp)
+                        && !state.socket.holdsInput
+                    {
                         return handled
                     }
                 case .end:
-                    if case .task(let reader) = handlers.receiver, state.machine.closing == nil {
+                    if case .task(let reader) = handlers.receiver, !state.machine.isClosing {
                         readerSeesEnd(reader)
                         return handled
                     }
                     // The stored input can contain frames that were received while the connection was paused.
                     if case .frames = handlers.receiver, !state.input.isEmpty {
-                        if deliverStored() { handled = true }
+                        if deliverStored(&budget) { handled = true }
                         // The end is read again when the connection resumes reading.
-                        if state.machine.isPaused { return handled }
+                        if state.machine.isPaused || state.due.contains(.frames) { return handled }
                     }
                     state.machine.didEndInput(isComplete: state.input.isEmpty)
                     return handled
@@ -144,12 +164,12 @@ extension Connection: StreamMember {
     }
 
     /// Gives the handler the stored bytes and then `bytes`, and stores the bytes that the handler does not consume.
-    private func deliver(_ bytes: RawSpan) -> Bool {
+    private func deliver(_ bytes: RawSpan, _ budget: inout Budget) -> Bool {
         if !state.input.isEmpty {
             state.input.append(bytes)
-            return deliverStored()
+            return deliverStored(&budget)
         }
-        let (consumed, handled) = offer(bytes)
+        let (consumed, handled) = offer(bytes, &budget)
         if consumed < bytes.byteCount && isOpen {
             state.input.append(bytes.extracting(droppingFirst: consumed))
             checkInputLimit()
@@ -157,12 +177,13 @@ extension Connection: StreamMember {
         return handled
     }
 
-    private func deliverStored() -> Bool {
+    private func deliverStored(_ budget: inout Budget) -> Bool {
         guard state.machine.delivers else { return false }
+        state.due.remove(.frames)
         // The stored bytes are moved out of `state` during the call, because a handler may run the loop or replace itself.
         var taken = InputBuffer()
         swap(&taken, &state.input)
-        let (consumed, handled) = taken.withBytes { offer($0) }
+        let (consumed, handled) = taken.withBytes { offer($0, &budget) }
         if isOpen {
             taken.consume(consumed)
             swap(&taken, &state.input)
@@ -179,20 +200,25 @@ extension Connection: StreamMember {
     /// If a handler sets another receiver, that receiver gets the bytes that are left.
     ///
     /// - Returns: The number of bytes that were consumed, and true if a handler was called or a task reads the bytes.
-    private func offer(_ bytes: RawSpan) -> (consumed: Int, handled: Bool) {
+    private func offer(_ bytes: RawSpan, _ budget: inout Budget) -> (consumed: Int, handled: Bool) {
         var consumed = 0
-        var handled = false
-        var replacements = 0
+        var calls = 0
+        var handled: Bool { calls > 0 }
         let version = places.version
-        while state.machine.delivers && consumed < bytes.byteCount {
+        while isAdmitted && state.machine.delivers && consumed < bytes.byteCount {
             if !isInRunningMode(since: version) {
                 // The handler has removed the connection from the running mode. The rest of the bytes is delivered in another mode.
                 places.askToBeServed()
                 return (consumed, handled)
             }
+            if calls > 0, calls == Connection.mostCalls || !budget.spend() {
+                state.due.insert(.frames)
+                places.askToBeServed()
+                return (consumed, handled)
+            }
             let rest = bytes.extracting(droppingFirst: consumed)
             switch handlers.receiver {
-            case .none: return (consumed, handled)
+            case .none, .driver: return (consumed, handled)
             case .task:
                 wakeReader()
                 return (consumed, true)
@@ -200,7 +226,7 @@ extension Connection: StreamMember {
                 var count = 0
                 let receiverVersion = state.receiverVersion
                 call { count = handler(self, rest) }
-                handled = true
+                calls += 1
                 if count < 0 || count > rest.byteCount {
                     misuse(
                         "Connection.onReceive: the handler of the \(self) returned \(count) of \(rest.byteCount) bytes; "
@@ -210,17 +236,12 @@ extension Connection: StreamMember {
                 // If the handler has not set another receiver, it waits for more bytes. A new receiver can consume the bytes that
                 // are left.
                 if receiverVersion == state.receiverVersion { return (consumed, handled) }
-                replacements += 1
-                if replacements > Connection.mostReplacements {
-                    places.askToBeServed()
-                    return (consumed, handled)
-                }
             case .frames(let handler):
                 switch state.scanner?.next(in: rest) {
                 case .frame(let range, let length):
                     consumed += length
                     call { handler(self, rest.extracting(range)) }
-                    handled = true
+                    calls += 1
                 case .tooLong:
                     state.machine.end(.frameTooLong(limit: state.scanner?.framing.limit ?? 0))
                 case .incomplete, nil: return (consumed, handled)
@@ -241,7 +262,7 @@ extension Connection: StreamMember {
 
     private func checkInputLimit() {
         if case .bytes = handlers.receiver, state.input.count >= state.options.inputLimit,
-            state.machine.closing == nil
+            !state.machine.isClosing
         {
             state.machine.end(.inputLimit(state.options.inputLimit))
         }

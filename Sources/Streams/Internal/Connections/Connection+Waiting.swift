@@ -16,6 +16,23 @@ final class FrameReader {
     /// The connection records the end only when the task has taken all frames before it.
     var hasSeenEnd = false
 
+    /// The number of frames that the task has taken since it last waited.
+    private var takenSinceWait = 0
+
+    /// The maximum number of frames that the task takes before the loop serves other inputs.
+    private static let mostFrames = 32
+
+    /// Records that the task takes a frame.
+    ///
+    /// - Returns: True if the task must first wait until the loop has served its other inputs.
+    func takesFrameTooSoon() -> Bool {
+        takenSinceWait += 1
+        return takenSinceWait > FrameReader.mostFrames
+    }
+
+    /// Records that the task waits.
+    func waits() { takenSinceWait = 0 }
+
     /// The number of stored bytes below which the connection receives even if no task is waiting.
     private static let readAhead = 65_536
 
@@ -43,6 +60,7 @@ extension Connection {
         var replaced = Receiver.task(reader)
         swap(&replaced, &handlers.receiver)
         state.receiverVersion &+= 1
+        state.due.remove(.frames)
         state.scanner = nil
         // After the last frame, the task gets the end of the input, and closes the connection itself.
         state.machine.handlesInputEnd = true
@@ -112,7 +130,25 @@ extension Connection {
             misuse("Connection.frames: two tasks await frames of the \(self); let one task iterate over them")
         }
         reader.waiting = task
+        reader.waits()
         settleLater()
+    }
+
+    /// True if the task must wait for its turn before it takes the next frame that is stored.
+    ///
+    /// Without that, a task would take all frames that a peer has sent at once, however many they are, before the loop serves its
+    /// other inputs.
+    func mustTakeTurns(_ reader: FrameReader) -> Bool {
+        guard state.machine.delivers, !state.input.isEmpty, isRead(by: reader), !places.isEmpty else {
+            return false
+        }
+        return reader.takesFrameTooSoon()
+    }
+
+    /// Registers a task that waits until the loop has served its other inputs.
+    func awaitTurn(_ reader: FrameReader, _ task: OneShot<WakeUp>) {
+        self.await(reader, task)
+        places.askToBeServed()
     }
 
     /// Suspends the task until an event of the connection wakes it.

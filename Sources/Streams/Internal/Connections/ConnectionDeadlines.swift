@@ -65,11 +65,11 @@ struct ConnectionDeadlines {
     func next(_ machine: borrowing ConnectionMachine, _ options: Connection.Options) -> (
         moment: Moment, cause: Cause
     )? {
-        if machine.ended != nil { return nil }
+        if machine.hasEnded { return nil }
         if !machine.isConnected {
             return options.connectTimeout.map { (after($0, start), .timeout(.connect)) }
         }
-        if let lingersSince { return (after(options.lingerTimeout, lingersSince), .linger) }
+        if let lingersSince { return options.lingerTimeout.map { (after($0, lingersSince), .linger) } }
         var next: (moment: Moment, cause: Cause)?
         if let timeout = options.idleTimeout { next = (after(timeout, lastActivity), .timeout(.idle)) }
         if let lastProgress, let timeout = options.writeTimeout {

@@ -30,79 +30,105 @@ struct ConnectionMachine: Hashable {
         case call(Notice)
     }
 
+    /// The life of the connection, which only advances, from each case to a later one.
+    private enum Phase: Hashable {
+        case open
+        /// The connection ends, for this reason, once all bytes are sent and the peer has closed its side.
+        case closing(Connection.EndReason)
+        /// The connection has ended; its owner takes this step next, or has taken all if it is nil.
+        case ended(Connection.EndReason, next: LastStep?)
+    }
+
+    /// The steps of a connection that has ended, in their order.
+    private enum LastStep {
+        case close, call
+    }
+
+    /// The notices that are due, in the order in which handlers are called.
+    private struct Notices: OptionSet, Hashable {
+        let rawValue: UInt8
+
+        static var connected: Notices { Notices(rawValue: 1) }
+        static var inputEnded: Notices { Notices(rawValue: 2) }
+        static var drained: Notices { Notices(rawValue: 4) }
+    }
+
+    private var phase = Phase.open
+    private var due = Notices()
     private(set) var isConnected: Bool
     private(set) var input = Direction.open
     private(set) var output = Direction.open
     private(set) var isPaused = false
-
-    /// The reason that a closing connection reports when it ends; nil while the connection is not closing.
-    ///
-    /// A closing connection ends once all bytes are sent and the peer has closed its side.
-    private(set) var closing: Connection.EndReason?
-
-    /// The reason that the connection has ended; nil while it is open.
-    private(set) var ended: Connection.EndReason?
 
     /// True if the connection stays open for writing after the peer has ended its stream.
     ///
     /// If this is false, the end of the peer's stream closes the connection, once all written bytes are sent.
     var handlesInputEnd = false
 
-    private var isClosed = false
-    private var tellsConnected = false
-    private var tellsInputEnd = false
-    private var tellsDrained = false
-    private var hasToldEnd = false
-
     /// True while a handler is being called.
     private(set) var isCalling = false
 
-    init(isConnected: Bool) { self.isConnected = isConnected }
+    init(isConnected: Bool, receives: Bool = true, sends: Bool = true) {
+        self.isConnected = isConnected
+        if !receives { input = .ended }
+        if !sends { output = .ended }
+    }
 
     // MARK: - Questions
 
+    /// The reason that the connection has ended; nil before its end.
+    var ended: Connection.EndReason? { if case .ended(let reason, _) = phase { reason } else { nil } }
+
+    /// The reason that a closing connection reports when it ends; nil if it is not closing.
+    var closing: Connection.EndReason? { if case .closing(let reason) = phase { reason } else { nil } }
+
+    var hasEnded: Bool { if case .ended = phase { true } else { false } }
+    var isClosing: Bool { if case .closing = phase { true } else { false } }
+    private var isOpen: Bool { if case .open = phase { true } else { false } }
+
     /// True if received bytes may be given to a handler now.
-    var delivers: Bool { isConnected && closing == nil && ended == nil && !isPaused && !isCalling }
+    var delivers: Bool { isConnected && isOpen && !isPaused && !isCalling }
 
     /// True if the connection should receive bytes.
     ///
     /// The bytes are for a handler or a task. If the connection is closing, it receives and discards them.
     func wantsInput(hasReceiver: Bool) -> Bool {
-        guard isConnected, input == .open, ended == nil else { return false }
-        return closing != nil || !isPaused && hasReceiver
+        guard isConnected, input == .open, !hasEnded else { return false }
+        return isClosing || !isPaused && hasReceiver
     }
 
     /// True if bytes may be written: the output and the connection are open.
-    var takesOutput: Bool { output == .open && ended == nil }
+    var takesOutput: Bool { output == .open && !hasEnded }
 
     /// True if all bytes are sent, and the connection waits for the peer to close its side.
-    var isLingering: Bool { closing != nil && output == .ended && ended == nil }
+    var isLingering: Bool { isClosing && output == .ended }
 
     /// True if the connection has ended because one side ended it, not because of a failure or a limit.
     var hasEndedInOrder: Bool { ended == .closed || ended == .peerClosed }
 
     /// True if ``nextStep(hasUnsent:)`` has returned its last step; no handler is called after that step.
-    var isOver: Bool { hasToldEnd }
+    var isOver: Bool { if case .ended(_, next: nil) = phase { true } else { false } }
 
     // MARK: - Events
 
     mutating func didConnect() {
-        if ended != nil { return }
+        if hasEnded { return }
         isConnected = true
-        if closing == nil { tellsConnected = true }
+        if isOpen { due.insert(.connected) }
     }
 
     /// Records that the peer has ended its stream.
     ///
     /// - Parameter isComplete: False if the handler or the task has left bytes unconsumed.
     mutating func didEndInput(isComplete: Bool) {
-        guard ended == nil, input != .ended else { return }
+        guard !hasEnded, input != .ended else { return }
         input = .ended
-        if closing != nil { return }
+        if isClosing { return }
         if !isComplete {
-            end(.incompleteInput)
+            // The peer gets what was written before, as at any other end of its stream.
+            close(afterWriting: .incompleteInput)
         } else if handlesInputEnd {
-            tellsInputEnd = true
+            due.insert(.inputEnded)
         } else {
             close(afterWriting: .peerClosed)
         }
@@ -114,7 +140,7 @@ struct ConnectionMachine: Hashable {
     /// (close_notify). That counts as the end of the peer's stream, because many peers do not answer the notice that this side
     /// sends.
     mutating func didFailInput(_ reason: Connection.EndReason) {
-        if closing != nil, case .tls(let error) = reason, error.cause == .truncated {
+        if isClosing, case .tls(let error) = reason, error.reason == .truncated {
             didEndInput(isComplete: true)
         } else {
             end(reason)
@@ -122,23 +148,32 @@ struct ConnectionMachine: Hashable {
     }
 
     /// Records that the unsent bytes have fallen to half of the high-water mark.
-    mutating func didDrain() { if takesOutput { tellsDrained = true } }
+    mutating func didDrain() { if takesOutput { due.insert(.drained) } }
 
     /// Ends the stream to the peer after all written bytes are sent; the connection still receives.
     mutating func endOutput() { if output == .open { output = .ending } }
 
     /// Begins to close the connection, which ends once all written bytes are sent and the peer has closed its side.
     mutating func close(afterWriting reason: Connection.EndReason) {
-        if ended != nil || closing != nil { return }
-        closing = reason
+        if !isOpen { return }
+        phase = .closing(reason)
         endOutput()
     }
 
     /// Ends the connection immediately, unless it has ended.
-    mutating func end(_ reason: Connection.EndReason) { if ended == nil { ended = reason } }
+    mutating func end(_ reason: Connection.EndReason) {
+        if !hasEnded { phase = .ended(reason, next: .close) }
+    }
 
     /// Records that the wait for the peer to close its side has timed out.
     mutating func didLinger() { if isLingering, let closing { end(closing) } }
+
+    /// Forgets who was told of the end of the peer's stream, which the next attempt to receive finds again.
+    mutating func forgetInputEnd() {
+        if input == .ended { input = .open }
+        handlesInputEnd = false
+        due.subtract([.inputEnded, .drained])
+    }
 
     mutating func pause() { isPaused = true }
     mutating func resume() { isPaused = false }
@@ -146,7 +181,7 @@ struct ConnectionMachine: Hashable {
     /// Records that a handler is about to be called.
     mutating func beginCall() {
         precondition(
-            !isCalling && !hasToldEnd,
+            !isCalling && !isOver,
             "handlers of a connection are called one after the other, and not after its end")
         isCalling = true
     }
@@ -161,7 +196,7 @@ struct ConnectionMachine: Hashable {
     /// - Parameter hasUnsent: True if bytes were written that the kernel has not accepted.
     /// - Returns: The step; nil if there is nothing to do.
     mutating func nextStep(hasUnsent: Bool) -> Step? {
-        if ended == nil {
+        if !hasEnded {
             if output == .ending && isConnected && !hasUnsent {
                 output = .ended
                 return .endOutput
@@ -169,41 +204,28 @@ struct ConnectionMachine: Hashable {
             // The handlers for all earlier events are called before the connection ends, because a handler may still write, or
             // close the connection in another way.
             if let notice = nextNotice() { return .call(notice) }
-            if output == .ended && input == .ended && !hasNotices && !hasUnsent {
+            if output == .ended && input == .ended && due.isEmpty && !hasUnsent {
                 end(closing ?? .peerClosed)
             }
         }
-        guard let ended else { return nil }
-        if !isClosed {
-            isClosed = true
+        switch phase {
+        case .ended(let reason, next: .close):
+            phase = .ended(reason, next: .call)
             return .close
+        case .ended(let reason, next: .call) where !isCalling:
+            phase = .ended(reason, next: nil)
+            return .call(.ended(reason))
+        default: return nil
         }
-        if isCalling || hasToldEnd { return nil }
-        hasToldEnd = true
-        return .call(.ended(ended))
     }
-
-    private var hasNotices: Bool { tellsConnected || tellsInputEnd || tellsDrained }
 
     private mutating func nextNotice() -> Notice? {
         if isCalling { return nil }
-        if tellsConnected {
-            tellsConnected = false
-            return .connected
-        }
-        if closing != nil {
-            tellsInputEnd = false
-            tellsDrained = false
-            return nil
-        }
-        if tellsInputEnd {
-            tellsInputEnd = false
-            return .inputEnded
-        }
-        if tellsDrained {
-            tellsDrained = false
-            return .drained
-        }
+        if due.remove(.connected) != nil { return .connected }
+        // A connection that is closing has nothing more to say before its end.
+        if isClosing { due = [] }
+        if due.remove(.inputEnded) != nil { return .inputEnded }
+        if due.remove(.drained) != nil { return .drained }
         return nil
     }
 }

@@ -30,6 +30,15 @@ package protocol StreamFilter: AnyObject {
     /// True if the filter has taken bytes that ``flush()`` has not sent yet.
     var holdsOutput: Bool { get }
 
+    /// The number of the filter's own bytes, such as encrypted ones, that the kernel has accepted so far.
+    var flushedCount: Int { get }
+
+    /// The number of the filter's own bytes that wait for ``flush()``.
+    var heldCount: Int { get }
+
+    /// The protocol that the opening exchange has chosen for the connection's bytes, such as `h2`; nil if it has chosen none.
+    var applicationProtocol: String? { get }
+
     /// Sends the waiting bytes, as many as the kernel accepts.
     func flush() -> StreamSending
 

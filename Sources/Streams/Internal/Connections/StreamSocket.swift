@@ -18,6 +18,12 @@ struct StreamSocket: ~Copyable {
     /// The descriptor of the socket; -1 if there is none.
     private(set) var descriptor: CInt
 
+    /// A second descriptor that is written to; nil if ``descriptor`` is also written to.
+    private var ownedOutput: OwnedDescriptor?
+
+    /// The directions, and which of them are no sockets.
+    private var files = StreamFiles()
+
     /// Creates a value without a socket, for a connection that is not made yet.
     init() {
         owned = nil
@@ -30,21 +36,53 @@ struct StreamSocket: ~Copyable {
         owned = consume connected
     }
 
-    /// Takes over a connected stream socket that the user passes in, and makes it non-blocking.
+    /// Takes over the descriptors of a stream that the user passes in, and makes them non-blocking.
     ///
-    /// - Throws: `SystemError` if `socket` is not a connected stream socket. The initializer closes `socket` before it throws.
-    init(checking socket: consuming OwnedDescriptor) throws(SystemError) {
-        let number = socket.descriptor
-        _ = try systemCall("fcntl") { runloops_make_non_blocking(number) }
-        if !runloops_is_stream(number) || runloops_listens(number) {
-            throw SystemError(call: "getsockopt", code: EPROTOTYPE)
+    /// - Parameters:
+    ///   - input: The descriptor to read from.
+    ///   - output: The descriptor to write to; nil if it is the same.
+    /// - Throws: `SystemError` if a descriptor is not one of a stream. The initializer closes both before it throws.
+    init(files input: consuming OwnedDescriptor, output: consuming OwnedDescriptor?) throws(SystemError) {
+        var files = StreamFiles()
+        files.receives = runloops_is_for_reading(input.descriptor)
+        let kind = try StreamFiles.check(input.descriptor)
+        files.input = kind != runloops_stream_socket
+        var second: OwnedDescriptor? = output.take()
+        if let number = second.number {
+            let outputKind = try StreamFiles.check(number)
+            if !files.receives || !runloops_is_for_writing(number) {
+                throw SystemError(call: "fcntl", code: EBADF)
+            }
+            files.output = outputKind != runloops_stream_socket
+            files.outputWaits = outputKind != runloops_stream_null
+        } else {
+            files.output = files.input
+            files.sends = runloops_is_for_writing(input.descriptor)
         }
-        var length: UInt32 = 0
-        var peer = [UInt8](repeating: 0, count: runloops_address_capacity)
-        // Safe: the C function only writes to local variables.
-        _ = try systemCall("getpeername") { unsafe runloops_peer_address(number, &peer, &length) }
-        self.init(connected: socket)
+        var first = consume input
+        if kind == runloops_stream_null && files.receives {
+            // The null device is always at its end, but the kernel cannot report that. A pipe without a writer is, too.
+            let pipe = try OwnedDescriptor.pipe()
+            if second.number == nil && files.sends {
+                second = consume first
+                files.outputWaits = false
+            }
+            first = pipe.readingEnd
+        }
+        descriptor = first.descriptor
+        owned = consume first
+        ownedOutput = consume second
+        self.files = files
     }
+
+    /// True if the connection can receive, and if it can send.
+    var directions: (receives: Bool, sends: Bool) { (files.receives, files.sends) }
+
+    /// The second descriptor, if the connection can have to wait for it; -1 if there is none.
+    var watchedOutput: CInt { files.outputWaits ? ownedOutput.number ?? -1 : -1 }
+
+    /// The descriptor that is written to.
+    private var outputDescriptor: CInt { ownedOutput.number ?? descriptor }
 
     /// Takes over the socket of a connection that has just been made.
     mutating func connect(_ socket: consuming OwnedDescriptor) {
@@ -53,8 +91,17 @@ struct StreamSocket: ~Copyable {
         filter?.begin(on: descriptor)
     }
 
+    /// Gives the socket away; afterwards there is none.
+    mutating func take() -> OwnedDescriptor? {
+        descriptor = -1
+        return owned.take()
+    }
+
     /// Puts a filter between the connection and the socket.
     mutating func insert(_ filter: any StreamFilter) {
+        if files.input || files.output {
+            misuse("Connection: TLS needs a socket; pass a connection whose descriptor is one")
+        }
         self.filter = filter
         if descriptor >= 0 { filter.begin(on: descriptor) }
     }
@@ -65,6 +112,14 @@ struct StreamSocket: ~Copyable {
     mutating func close(isComplete: Bool) {
         if descriptor >= 0 { filter?.close(isComplete: isComplete && !isReset) }
         owned = nil
+        ownedOutput = nil
+        descriptor = -1
+    }
+
+    /// Closes the descriptor in a forked child; the peer and the parent notice nothing.
+    mutating func closeCopy() {
+        owned = nil
+        ownedOutput = nil
         descriptor = -1
     }
 
@@ -75,20 +130,33 @@ struct StreamSocket: ~Copyable {
     var holdsOutput: Bool { filter?.holdsOutput ?? false }
 
     /// Receives bytes, without waiting.
-    func receive(into buffer: inout [UInt8]) -> StreamReceipt {
-        // Safe: the filter writes at most as many bytes into `buffer` as it has room for.
-        if let filter { return unsafe buffer.withUnsafeMutableBytes { unsafe filter.receive(into: $0) } }
-        var code: CInt = 0
-        // Safe: the kernel writes at most as many bytes into `buffer` as it has room for.
-        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            let received = unsafe runloops_receive_bytes(descriptor, bytes.baseAddress, bytes.count)
-            code = errno
-            return received
+    /// - Parameters:
+    ///   - buffer: The buffer that is filled from its beginning.
+    ///   - limit: The maximum number of bytes.
+    /// - Returns: The outcome.
+    func receive(into buffer: inout [UInt8], upTo limit: Int) -> StreamReceipt {
+        unsafe buffer.withUnsafeMutableBytes {
+            unsafe receive(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<min($0.count, limit)]))
         }
+    }
+
+    /// Receives bytes, without waiting.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> StreamReceipt {
+        // Safe: the filter and the kernel write at most as many bytes into `buffer` as it has room for.
+        if let filter { return unsafe filter.receive(into: buffer) }
+        let result =
+            files.input
+            ? unsafe runloops_read_bytes(descriptor, buffer.baseAddress, buffer.count)
+            : unsafe runloops_receive_bytes(descriptor, buffer.baseAddress, buffer.count)
+        let code = errno
         if result > 0 { return .bytes(result) }
-        if result == 0 { return .end }
+        // A terminal whose other end is closed reports EIO.
+        if result == 0 || files.input && code == EIO { return .end }
         return code == EAGAIN ? .nothing : .failed(Connection.reason(code, "recv"))
     }
+
+    /// True if bytes, or the end of the peer's stream, have arrived that were not received.
+    var hasInput: Bool { holdsInput || runloops_is_readable(descriptor) }
 
     /// True if the peer has ended its stream, and nothing is left to receive.
     var isAtEnd: Bool { runloops_is_at_end(descriptor) }
@@ -99,7 +167,10 @@ struct StreamSocket: ~Copyable {
         var code: CInt = 0
         let result = unsafe queue.send { parts, count in
             // Safe: the parts stay valid during the call.
-            let sent = unsafe runloops_send_parts(descriptor, parts, count)
+            let sent =
+                files.output
+                ? unsafe runloops_write_parts(outputDescriptor, parts, count)
+                : unsafe runloops_send_parts(outputDescriptor, parts, count)
             code = errno
             return sent
         }
@@ -133,15 +204,33 @@ struct StreamSocket: ~Copyable {
     }
 
     /// Returns and clears the pending error of the socket; 0 for none.
-    func takeError() -> CInt { runloops_take_error(descriptor) }
+    ///
+    /// A pipe has an error if it has no reader any more.
+    func takeError() -> CInt {
+        if files.input { return files.sends && ownedOutput.number == nil ? EPIPE : 0 }
+        return runloops_take_error(descriptor)
+    }
 
     /// Ends the stream to the peer.
     ///
-    /// An error is ignored, because it means that the connection has ended, and the next call of ``receive(into:)`` returns the
+    /// An error may be ignored, because it means that the connection has ended, and the next call of ``receive(into:)`` returns the
     /// reason.
-    func endOutput() {
-        if let filter { return filter.endOutput() }
-        _ = runloops_end_sending(descriptor)
+    ///
+    /// - Returns: The error of the kernel; 0 for none, and for a filter.
+    @discardableResult
+    mutating func endOutput() -> CInt {
+        if let filter {
+            filter.endOutput()
+            return 0
+        }
+        if let output = ownedOutput.number {
+            if !files.output { _ = runloops_end_sending(output) }
+            ownedOutput = nil
+            return 0
+        }
+        // One end of a terminal cannot be ended in one direction.
+        if files.output { return 0 }
+        return runloops_end_sending(descriptor) == 0 ? 0 : errno
     }
 
     /// Makes sure that the connection is reset when the socket is closed.

@@ -21,11 +21,25 @@ final class LoopStreams {
         /// The connections for which ``Connection/settle(_:)`` will be called at the end of the pass.
         var unsettled: [Connection] = []
 
+        /// The connections that are to be settled when the loop runs in one of their modes.
+        ///
+        /// The loop did not run in these modes at the end of the pass. So connections of other modes cost later passes nothing.
+        var unsettledInModes: [RunLoop.Mode: [ObjectIdentifier: Unsettled]] = [:]
+
+        /// The number of times that a connection was added to ``unsettledInModes``.
+        var lastNumber: UInt64 = 0
+
         /// The moment at which the clock was last read; the clock is read again after each call of a handler.
         var now = Moment.now()
 
         /// The buffer that connections read into; nil before the first read, and while a connection is reading.
         var buffer: [UInt8]?
+    }
+
+    private struct Unsettled {
+        let connection: Connection
+        /// The order in which the connections of a mode are settled.
+        let number: UInt64
     }
 
     /// The listeners that accept nothing because they have their maximum number of connections.
@@ -117,22 +131,34 @@ final class LoopStreams {
     /// Schedules a call of ``Connection/settle(_:)`` for the end of the pass.
     func settleLater(_ connection: Connection) { state.value.unsettled.append(connection) }
 
+    /// The number of connections that the end of the next pass looks at, whatever mode the loop runs in.
+    var unsettledCount: Int { state.value.unsettled.count }
+
     /// Records that ``Connection/settle(_:)`` was called for a connection before the end of the pass.
     ///
     /// If the connection is the last one in the list, it is removed from the list. This is the usual case, because the connection's
     /// own handler has just scheduled it. Otherwise, the connection stays in the list, and is skipped at the end of the pass.
     func didSettle(_ connection: Connection) {
+        if connection.state.due.contains(.settlingInOtherMode) { return doNotSettleInModes(connection) }
         if state.value.unsettled.last === connection { state.value.unsettled.removeLast() }
     }
 }
 
 extension LoopStreams: DeferredWork {
     func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
-        !state.value.unsettled.isEmpty
-            && state.value.unsettled.contains { $0.isUnsettled(in: mode, isCommon: isCommon) }
+        if state.value.unsettled.contains(where: { $0.isUnsettled(in: mode, isCommon: isCommon) }) {
+            return true
+        }
+        if state.value.unsettledInModes.isEmpty { return false }
+        return state.value.unsettledInModes[mode] != nil
+            || isCommon && state.value.unsettledInModes[.common] != nil
     }
 
     func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
+        if !state.value.unsettledInModes.isEmpty {
+            takeUnsettled(in: mode)
+            if isCommon { takeUnsettled(in: .common) }
+        }
         if state.value.unsettled.isEmpty { return }
         // When a connection is settled, other connections can be scheduled. The next call of this method settles those.
         var taken: [Connection] = []
@@ -144,17 +170,53 @@ extension LoopStreams: DeferredWork {
             } else if connection.places.isEmpty {
                 connection.settleWhenAdded()
             } else {
-                state.value.unsettled.append(connection)
+                settleInModes(connection)
             }
         }
         taken.removeAll(keepingCapacity: taken.count <= 1024)
         if state.value.unsettled.isEmpty { swap(&taken, &state.value.unsettled) }
     }
 
+    private func takeUnsettled(in mode: RunLoop.Mode) {
+        guard let list = state.value.unsettledInModes[mode]?.values.sorted(by: { $0.number < $1.number })
+        else {
+            return
+        }
+        for unsettled in list {
+            doNotSettleInModes(unsettled.connection)
+            state.value.unsettled.append(unsettled.connection)
+        }
+    }
+
+    private func settleInModes(_ connection: Connection) {
+        guard connection.state.due.contains(.settling) else { return }
+        connection.state.due.insert(.settlingInOtherMode)
+        state.value.lastNumber += 1
+        let unsettled = Unsettled(connection: connection, number: state.value.lastNumber)
+        for place in connection.places.list {
+            state.value.unsettledInModes[place.group.mode, default: [:]][ObjectIdentifier(connection)] =
+                unsettled
+        }
+    }
+
+    /// Removes a connection from the lists of all modes.
+    func doNotSettleInModes(_ connection: Connection) {
+        connection.state.due.remove(.settlingInOtherMode)
+        for mode in Array(state.value.unsettledInModes.keys) {
+            state.value.unsettledInModes[mode]?[ObjectIdentifier(connection)] = nil
+            if state.value.unsettledInModes[mode]?.isEmpty == true {
+                state.value.unsettledInModes[mode] = nil
+            }
+        }
+    }
+
     func discardWork() {
         hasEnded = true
-        let rest = state.value.unsettled
+        let rest =
+            state.value.unsettled
+            + state.value.unsettledInModes.values.flatMap { $0.values.map(\.connection) }
         state.value.unsettled = []
+        state.value.unsettledInModes = [:]
         for connection in rest { connection.loopEnds() }
     }
 }

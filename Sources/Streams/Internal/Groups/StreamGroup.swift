@@ -19,17 +19,20 @@ final class StreamGroup {
         ///
         /// The token of a member contains this number, so a report for an earlier member does not reach the current member.
         var generation: UInt32 = 0
-        /// True while the member's token is in `asking`.
+        /// True while the member waits in `queue` because it has asked.
         var isAsking = false
     }
 
     private struct Lists {
         var slots: [Slot] = []
         var freeSlots: [Int] = []
-        /// The kernel's reports that have not been served yet.
-        var reports = Deque<EpollSet.Report>()
-        /// The tokens of the members that have asked to be served again, even if the kernel reports nothing about them.
-        var asking = Deque<UInt64>()
+        /// The kernel's reports that were not served yet, and the members that have asked to be served, whose readiness is empty.
+        ///
+        /// There is one queue for both. Otherwise a few members that always ask, because they always have more to do than the
+        /// budget allows, would keep the kernel's reports waiting for ever.
+        var queue = Deque<EpollSet.Report>()
+        /// The number of reports of the kernel in the queue.
+        var reportCount = 0
     }
 
     private let lists = ExclusivityUnchecked(Lists())
@@ -45,6 +48,9 @@ final class StreamGroup {
     var memberParts: [InspectedPart] { lists.value.slots.compactMap { $0.member?.part } }
 
     var count: Int { lists.value.slots.count - lists.value.freeSlots.count }
+
+    /// True if members wait to be served, apart from the one that is being served.
+    var othersWait: Bool { !lists.value.queue.isEmpty }
 
     // MARK: - The member's side
 
@@ -89,8 +95,8 @@ final class StreamGroup {
         // The last member has left. So the group leaves its mode, which it no longer keeps alive.
         lists.value.slots = []
         lists.value.freeSlots = []
-        lists.value.reports.removeAll()
-        lists.value.asking.removeAll()
+        lists.value.queue.removeAll()
+        lists.value.reportCount = 0
         streams.forget(self)
         input.leave()
     }
@@ -105,7 +111,8 @@ final class StreamGroup {
     func serveAgain(_ slot: Int) {
         if lists.value.slots[slot].isAsking { return }
         lists.value.slots[slot].isAsking = true
-        lists.value.asking.append(StreamGroup.token(slot, lists.value.slots[slot].generation))
+        let token = StreamGroup.token(slot, lists.value.slots[slot].generation)
+        lists.value.queue.append(EpollSet.Report(token: token, readiness: []))
         input.becameReady()
     }
 
@@ -126,22 +133,23 @@ extension StreamGroup: InputServer {
     func serve(in mode: RunLoop.Mode, _ budget: inout Budget) -> Served {
         var served = Served()
         streams.updateTime()
+        if lists.value.reportCount == 0 {
+            let before = lists.value.queue.count
+            set.report(to: &lists.value.queue)
+            lists.value.reportCount = lists.value.queue.count - before
+        }
         // A member that asks from now on is served in the next pass.
-        var rest = lists.value.asking.count
-        while rest > 0, let token = lists.value.asking.first, budget.spend() {
+        var rest = lists.value.queue.count
+        while rest > 0, let next = lists.value.queue.first, budget.spend() {
             rest -= 1
-            lists.value.asking.removeFirst()
-            guard let member = member(of: token) else { continue }
-            lists.value.slots[Int(token & 0xffff_ffff)].isAsking = false
-            if member.serve([], in: streams) { served.calledHandler = true }
+            lists.value.queue.removeFirst()
+            let hasAsked = next.readiness.isEmpty
+            if !hasAsked { lists.value.reportCount -= 1 }
+            guard let member = member(of: next.token) else { continue }
+            if hasAsked { lists.value.slots[Int(next.token & 0xffff_ffff)].isAsking = false }
+            if member.serve(next.readiness, in: streams, &budget) { served.calledHandler = true }
         }
-        if lists.value.reports.isEmpty { set.report(to: &lists.value.reports) }
-        while let report = lists.value.reports.first, budget.spend() {
-            lists.value.reports.removeFirst()
-            guard let member = member(of: report.token) else { continue }
-            if member.serve(report.readiness, in: streams) { served.calledHandler = true }
-        }
-        served.hasMore = !lists.value.reports.isEmpty || !lists.value.asking.isEmpty
+        served.hasMore = !lists.value.queue.isEmpty
         return served
     }
 
@@ -150,8 +158,8 @@ extension StreamGroup: InputServer {
         let members = lists.value.slots.compactMap { $0.member }
         lists.value.slots = []
         lists.value.freeSlots = []
-        lists.value.reports.removeAll()
-        lists.value.asking.removeAll()
+        lists.value.queue.removeAll()
+        lists.value.reportCount = 0
         streams.forget(self)
         // The places of all members are cleared first, because a handler of one member may close another member.
         for member in members { member.places.forget() }

@@ -9,11 +9,16 @@ protocol StreamMember: AnyObject {
 
     /// Called when the kernel has reported that the descriptor is ready, or when the member has asked to be served.
     ///
+    /// The group has spent for the first step, such as one call of a handler, and the member spends before each further step. If
+    /// the budget refuses a step, the member makes sure that it is served again, behind all inputs of the loop that wait.
+    ///
     /// - Parameters:
     ///   - readiness: The readiness bits of the kernel; empty if the member has asked.
     ///   - loop: The registry of the loop's connections and listeners.
+    ///   - budget: The budget of this step of the pass. The group has counted one step for this call; call `spend` before each
+    ///     further step.
     /// - Returns: True if a handler was called.
-    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams) -> Bool
+    func serve(_ readiness: EpollSet.Interest, in loop: LoopStreams, _ budget: inout Budget) -> Bool
 
     /// Called when the thread of the loop ends.
     func loopEnds()
