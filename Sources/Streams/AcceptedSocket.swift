@@ -48,6 +48,32 @@ public struct AcceptedSocket: ~Copyable, Sendable {
     /// - Returns: The box.
     public consuming func boxed() -> Box { Box(self) }
 
+    /// Passes the socket to a loop, which calls the handler with it on its own thread, in the common modes.
+    ///
+    /// ```swift
+    /// try RunLoop.current.add(listener, forMode: .default) { accepted in
+    ///     accepted.perform(on: group.next()) { serve($0) }
+    /// }
+    /// ```
+    ///
+    /// The socket counts towards the limits of its listener all the time. If the loop ends before it calls the handler, the
+    /// connection is closed.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop, which may also be the loop of the calling thread.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///   - handler: Called once with the socket.
+    public consuming func perform(
+        on loop: RunLoop, fileID: StaticString = #fileID, line: Int = #line,
+        _ handler: @escaping @Sendable (consuming AcceptedSocket) -> Void
+    ) {
+        let box = boxed()
+        loop.perform(fileID: fileID, line: line) {
+            if let socket = box.take() { handler(socket) }
+        }
+    }
+
     /// A sendable container for an ``AcceptedSocket``.
     ///
     /// If the box is released with the socket still in it, the connection is closed.

@@ -100,12 +100,19 @@ extension Connection {
             public mutating func next(
                 isolation actor: isolated (any Actor)?
             ) async throws(ConnectionEndedError) -> [UInt8]? {
+                if connection.mustTakeTurns(reader) {
+                    await connection.wait(isolation: actor) { connection.awaitTurn(reader, $0) }
+                }
                 while true {
                     if let frame = connection.takeFrame(for: reader) { return frame }
                     switch connection.state.machine.ended {
                     case .closed, .peerClosed: return nil
                     case let reason?: throw ConnectionEndedError(reason: reason)
                     case nil: break
+                    }
+                    // The connection stays open until the bytes that were written before are sent.
+                    if connection.state.machine.closing == .incompleteInput {
+                        throw ConnectionEndedError(reason: .incompleteInput)
                     }
                     if connection.state.machine.input == .ended { return nil }
                     if !connection.isRead(by: reader) { return nil }
@@ -117,7 +124,8 @@ extension Connection {
             ///
             /// - Returns: The frame, or nil at the end of the sequence, as described at ``next(isolation:)``.
             /// - Throws: ``ConnectionEndedError`` if the connection has ended for another reason.
-            public mutating func next() async throws(ConnectionEndedError) -> [UInt8]? {
+            nonisolated(nonsending) public mutating func next() async throws(ConnectionEndedError) -> [UInt8]?
+            {
                 try await next(isolation: #isolation)
             }
         }

@@ -1,4 +1,5 @@
 internal import RunLoops
+internal import Synchronization
 
 extension Connection {
     /// Writes bytes.
@@ -105,39 +106,39 @@ extension Connection {
     ///
     /// The socket is closed when this call returns. After that, only the handler of ``onEnd(_:)`` is called, with
     /// ``EndReason/closed``.
-    public func close() {
-        requireOwnThread("Connection.close")
-        end(.closed)
-    }
+    ///
+    /// On another thread than the loop's, no handler but that one is called when this call has returned, and the loop closes the
+    /// socket in its next pass.
+    ///
+    /// > Thread safety: any thread.
+    public func close() { endAnywhere() }
 
     /// Resets the connection immediately, and discards unsent bytes, even those that the kernel has accepted.
     ///
     /// Over TCP, the peer gets an error instead of the end of the stream, so it does not mistake the bytes that it has received for
     /// the complete stream. Over a Unix socket, the peer gets the end of the stream. Apart from that, this method behaves like
     /// ``close()``.
+    ///
+    /// > Thread safety: any thread.
     public func reset() {
-        requireOwnThread("Connection.reset")
-        state.socket.resetWhenClosed()
-        end(.closed)
+        resetsAtEnd.store(true, ordering: .relaxed)
+        endAnywhere()
     }
 
-    /// Stops receiving, until ``resumeReading()`` is called.
+    /// True while the connection does not receive; false by default.
     ///
     /// Once the kernel's buffers are full, the peer has to wait. Frames that were received but not handled also wait.
-    public func pauseReading() {
-        requireOwnThread("Connection.pauseReading")
-        state.machine.pause()
-        settleLater()
+    public var isReadingPaused: Bool {
+        get { state.machine.isPaused }
+        set {
+            requireOwnThread("Connection.isReadingPaused")
+            if newValue {
+                state.machine.pause()
+                settleLater()
+            } else if state.machine.isPaused {
+                state.machine.resume()
+                receiverDidChange()
+            }
+        }
     }
-
-    /// Resumes receiving after ``pauseReading()``.
-    public func resumeReading() {
-        requireOwnThread("Connection.resumeReading")
-        if !state.machine.isPaused { return }
-        state.machine.resume()
-        receiverDidChange()
-    }
-
-    /// True from ``pauseReading()`` until ``resumeReading()``.
-    public var isReadingPaused: Bool { state.machine.isPaused }
 }

@@ -4,6 +4,7 @@ extension Connection {
     /// The reason that a connection has ended.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum EndReason: Hashable, Sendable {
         /// Your code has closed the connection, with ``Connection/close()``, ``Connection/closeAfterWriting()`` or
         /// ``Connection/reset()``.
@@ -27,7 +28,8 @@ extension Connection {
         case inputLimit(Int)
         /// The peer reads too slowly: a write found that the unsent bytes had reached ``Connection/Options/outputLimit``.
         ///
-        /// The associated value is this limit.
+        /// The associated value is this limit. With TLS, the answers to the peer's records, such as updates of keys, have a limit of
+        /// their own.
         case outputLimit(Int)
         /// TLS could not be established, or was broken.
         ///
@@ -44,6 +46,7 @@ extension Connection {
     }
 
     /// A time-out of a connection.
+    @nonexhaustive
     public enum Timeout: Hashable, Sendable {
         /// No connection was made, or the hand-shake of TLS was not finished, within ``Connection/Options/connectTimeout``.
         case connect
@@ -66,12 +69,12 @@ public struct ResolutionError: Error, Hashable, Sendable {
     public let code: CInt
 
     /// The system's message for the code.
-    public let words: String
+    public let message: String
 }
 
 extension ResolutionError: CustomStringConvertible {
     /// The name, the system's message and the code.
-    public var description: String { "\(host): \(words) (\(code))" }
+    public var description: String { "\(PrintableText(host)): \(message) (\(code))" }
 }
 
 extension Connection.EndReason: CustomStringConvertible {

@@ -17,13 +17,15 @@ extension Connection {
         /// When this time has passed, the connection ends.
         public var writeTimeout: Duration? = .seconds(30)
 
-        /// The maximum time that a closing connection waits for the peer to close its side; 2 seconds by default.
+        /// The maximum time that a closing connection waits for the peer to close its side; 2 seconds by default, nil for no
+        /// limit.
         ///
         /// The time begins when the last byte has been sent.
         ///
         /// If a socket is closed while the peer still sends, the kernel resets the connection, and the peer may lose bytes that it
-        /// has not read. So ``Connection/closeAfterWriting()`` reads and discards input for at most this time.
-        public var lingerTimeout: Duration = .seconds(2)
+        /// has not read. So ``Connection/closeAfterWriting()`` reads and discards input for at most this time. Without a limit, a peer
+        /// that never closes its side keeps the connection.
+        public var lingerTimeout: Duration? = .seconds(2)
 
         /// The limit on the bytes that the handler of ``Connection/onReceive(_:)`` leaves unconsumed; 1 MiB by default.
         ///

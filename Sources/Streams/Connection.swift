@@ -1,10 +1,11 @@
 public import RunLoops
+internal import Synchronization
 
-/// A stream of bytes to and from a peer, over TCP or a Unix socket, on one loop.
+/// A stream of bytes to and from a peer, over TCP, a Unix socket, pipes or a terminal, on one loop.
 ///
-/// Create a connection from an ``AcceptedSocket``, from a connected socket that you own, or with
-/// ``connect(to:options:fileID:line:)``. The connection does nothing until it is added to a loop, and calls its handlers only while
-/// the loop runs in one of the connection's modes.
+/// Create a connection from an ``AcceptedSocket``, from descriptors that you own, or with
+/// ``init(connectingTo:options:fileID:line:)``. The connection does nothing until it is added to a loop, and calls its handlers only
+/// while the loop runs in one of the connection's modes.
 ///
 /// ```swift
 /// let connection = Connection(accepted)
@@ -23,11 +24,14 @@ public import RunLoops
 ///
 /// Bytes that a connection's own handlers write are sent together, after the handlers have been called for the received bytes.
 /// Bytes that you write elsewhere are sent at the end of the pass. The connection owns its socket, and closes the socket when the
-/// connection ends, or when the connection is destroyed while it is in no mode of a loop.
+/// connection ends, or when the connection is destroyed while it is in no mode of a loop. If it was never added to a loop by then, and
+/// was not closed, ``/RunLoops/RunLoopDiagnostics`` reports the place where it was made.
 ///
 /// For more, see <doc:Connections>.
 ///
-/// > Thread safety: one thread at a time; once the connection is added to a loop, only the loop's thread.
+/// > Thread safety: ``close()``, ``reset()`` and removing from any thread
+/// > ([Ends](../../RunLoops/RunLoops.docc/Ends.md)). All other members from one thread at a time; once the connection is added to a
+/// > loop, from the loop's thread only.
 @safe
 public final class Connection {
     /// The limits and time-outs, which may be changed at any time.
@@ -41,6 +45,11 @@ public final class Connection {
     }
 
     let origin: SourceLocation
+    package let end = InputEnd()
+    /// True if the peer gets an error when ``end`` takes effect.
+    let resetsAtEnd = Atomic(false)
+    /// True once your code has added the connection to a loop, even if the kernel or the end of the loop has prevented it.
+    var wasAdded = false
 
     /// The memory that holds ``state``.
     ///
@@ -72,6 +81,8 @@ public final class Connection {
         var connected: ((Connection) -> Void)?
         var inputEnded: ((Connection) -> Void)?
         var drained: ((Connection) -> Void)?
+        /// Told when the kernel has accepted bytes; see `onSent(_:)`.
+        var sent: ((Connection) -> Void)?
         var ended: ((Connection, EndReason) -> Void)?
     }
 
@@ -84,6 +95,8 @@ public final class Connection {
         case frames((Connection, RawSpan) -> Void)
         /// A task reads the bytes.
         case task(FrameReader)
+        /// An object in another module of the package receives and sends the bytes itself.
+        case driver(any StreamDriver)
     }
 
     /// Takes over a connection that a listener has accepted.
@@ -103,20 +116,53 @@ public final class Connection {
         self.admission = admission
     }
 
-    /// Takes over a connected stream socket.
+    /// Takes over the descriptor of a stream: a connected socket, an end of a pipe, a terminal or another device.
+    ///
+    /// An end of a pipe has one direction only. At the reading end, nothing can be written. At the writing end, the connection ends
+    /// with ``EndReason/reset`` when nobody reads any more. A terminal whose other end is closed has ended its stream. The null
+    /// device ends its stream at once, and accepts everything.
+    ///
+    /// The descriptor becomes non-blocking, also for other processes that have the same open file, such as a shell.
     ///
     /// - Parameters:
-    ///   - socket: The socket, such as one end of a pair, or one that another process has sent.
+    ///   - socket: The descriptor, such as one end of a pair, or one that another process has sent.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Throws: ``/RunLoops/SystemError`` if `socket` is not a connected stream socket (`EPROTOTYPE`, `ENOTCONN`) or is not
-    ///   open. The initializer closes `socket` before it throws.
+    /// - Throws: ``/RunLoops/SystemError`` if `socket` is a socket that is not a connected stream socket (`EPROTOTYPE`, `ENOTCONN`),
+    ///   a regular file (`EPERM`), a directory or a block device (`EPROTOTYPE`), or is not open (`EBADF`). The initializer closes
+    ///   `socket` before it throws.
     public convenience init(
         _ socket: consuming OwnedDescriptor, options: Options = Options(), fileID: StaticString = #fileID,
         line: Int = #line
     ) throws(SystemError) {
-        self.init(try StreamSocket(checking: socket), options, SourceLocation(fileID, line))
+        self.init(try StreamSocket(files: socket, output: nil), options, SourceLocation(fileID, line))
+    }
+
+    /// Takes over two descriptors, one to read from and one to write to, such as the pipes to a child process.
+    ///
+    /// When the output ends, the second descriptor is closed, so that its reader gets the end of the stream. If nobody reads from it
+    /// any more, the connection ends with ``EndReason/reset``.
+    ///
+    /// ```swift
+    /// let child = try Connection(reading: fromChild.readingEnd, writing: toChild.writingEnd)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - input: The descriptor that is read from. Each kind is allowed that
+    ///     ``init(_:options:fileID:line:)-(OwnedDescriptor,_,_,_)`` takes.
+    ///   - output: The descriptor that is written to.
+    ///   - options: The limits and time-outs.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    /// - Throws: ``/RunLoops/SystemError`` for the reasons of the initializer with one descriptor, or if `input` cannot be read or
+    ///   `output` cannot be written (`EBADF`). The initializer closes both before it throws.
+    public convenience init(
+        reading input: consuming OwnedDescriptor, writing output: consuming OwnedDescriptor,
+        options: Options = Options(), fileID: StaticString = #fileID, line: Int = #line
+    ) throws(SystemError) {
+        self.init(
+            try StreamSocket(files: input, output: output), options, SourceLocation(fileID, line))
     }
 
     /// Takes over a connected stream socket, and first delivers bytes that were already received from it.
@@ -145,7 +191,7 @@ public final class Connection {
     /// was tried.
     ///
     /// ```swift
-    /// let connection = Connection.connect(to: .tcp(host: "localhost", port: 6379))
+    /// let connection = Connection(connectingTo: .tcp(host: "localhost", port: 6379))
     /// connection.write("PING\r\n")
     /// ```
     ///
@@ -154,23 +200,29 @@ public final class Connection {
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: The connection.
-    public static func connect(
-        to endpoint: Endpoint, options: Options = Options(), fileID: StaticString = #fileID, line: Int = #line
-    ) -> Connection {
-        let connection = Connection(StreamSocket(), options, SourceLocation(fileID, line))
-        connection.connecting = Connecting(to: endpoint)
-        return connection
+    public convenience init(
+        connectingTo endpoint: Endpoint, options: Options = Options(), fileID: StaticString = #fileID,
+        line: Int = #line
+    ) {
+        self.init(StreamSocket(), options, SourceLocation(fileID, line))
+        connecting = Connecting(to: endpoint)
     }
 
     private init(_ socket: consuming StreamSocket, _ options: Options, _ origin: SourceLocation) {
         unsafe storage = .allocate(capacity: 1)
+        let output = socket.watchedOutput
         unsafe storage.initialize(to: ConnectionState(socket, options))
         self.origin = origin
+        if output >= 0 { state.outputEnd = OutputEnd(self, output) }
     }
 
     deinit {
         timer?.invalidate()
+        if !wasAdded && isOpen {
+            RunLoopDiagnostics.report(
+                "Connection: the \(self) was released before it was added to a loop; add it to a loop, which then holds it"
+            )
+        }
         unsafe storage.deinitialize(count: 1)
         unsafe storage.deallocate()
     }
@@ -196,7 +248,7 @@ public final class Connection {
     /// True until the connection has ended.
     ///
     /// This includes the times when the connection is still being made, and when it is closing.
-    public var isOpen: Bool { state.machine.ended == nil }
+    public var isOpen: Bool { !state.machine.hasEnded && !end.hasEnded }
 
     /// True while the connection is established: after it is made, and until it ends.
     public var isConnected: Bool { state.machine.isConnected && isOpen }
@@ -219,6 +271,25 @@ public final class Connection {
 
 @available(*, unavailable)
 extension Connection: Sendable {}
+
+extension Connection: Hashable {
+    /// Adds the identity of the connection to the hasher.
+    ///
+    /// - Parameter hasher: The hasher.
+    ///
+    /// > Thread safety: any thread.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    /// True if both are the same connection.
+    ///
+    /// - Parameters:
+    ///   - left: A connection.
+    ///   - right: Another one, or the same.
+    /// - Returns: The result.
+    ///
+    /// > Thread safety: any thread.
+    public static func == (left: Connection, right: Connection) -> Bool { left === right }
+}
 
 extension Connection: CustomStringConvertible {
     /// The peer, if it is known, and the source location where the connection was created.

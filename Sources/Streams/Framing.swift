@@ -17,6 +17,7 @@ internal import RunLoops
 public struct Framing: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case lines
+        case delimited(by: UInt8)
         /// Frames that begin with their length, which takes `width` bytes.
         case lengthPrefixed(width: Int)
         case fixed
@@ -24,7 +25,7 @@ public struct Framing: Hashable, Sendable {
 
     let kind: Kind
 
-    /// The maximum number of bytes of a frame, without its line ending or prefix.
+    /// The maximum number of bytes of a frame, without its line ending, delimiter or prefix.
     public let limit: Int
 
     /// Lines, each of which ends with a line feed, or a carriage return and a line feed.
@@ -37,6 +38,23 @@ public struct Framing: Hashable, Sendable {
     /// - Returns: The framing.
     public static func lines(upTo limit: Int = 8192) -> Framing {
         Framing(kind: .lines, limit: checked(limit, "Framing.lines"))
+    }
+
+    /// Frames that end with a byte, which is not part of the frame.
+    ///
+    /// A frame may be empty. If the stream ends with a frame that has no delimiter, that frame is not delivered, and the connection
+    /// ends with ``Connection/EndReason/incompleteInput``.
+    ///
+    /// ```swift
+    /// connection.onFrame(.delimited(by: 0)) { connection, message in handle(message) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - delimiter: The byte that ends each frame.
+    ///   - limit: The maximum number of bytes of a frame, without the delimiter. A limit below 1 ends the program with a message.
+    /// - Returns: The framing.
+    public static func delimited(by delimiter: UInt8, upTo limit: Int = 8192) -> Framing {
+        Framing(kind: .delimited(by: delimiter), limit: checked(limit, "Framing.delimited"))
     }
 
     /// Frames that begin with their length in bytes, as an unsigned integer with the most significant byte first.
@@ -79,6 +97,7 @@ extension Framing: CustomStringConvertible {
     public var description: String {
         switch kind {
         case .lines: "lines of at most \(limit) bytes"
+        case .delimited(let delimiter): "frames of at most \(limit) bytes that end with the byte \(delimiter)"
         case .lengthPrefixed(let width): "frames of at most \(limit) bytes behind \(width) bytes of length"
         case .fixed: "frames of \(limit) bytes"
         }

@@ -6,7 +6,7 @@ extension Listener {
         /// The maximum number of connections that the kernel queues until they are accepted; 1,024 by default.
         ///
         /// The system sets an upper limit on this number, usually 4,096 (`net.core.somaxconn`).
-        public var backlog: CInt = 1024
+        public var backlog = 1024
 
         /// True if other listeners, in this process or in others, may use the same port; false by default.
         ///
@@ -28,7 +28,7 @@ extension Listener {
         /// A peer is an IPv4 address, or the /64 network of an IPv6 address, because one host may use any address of its network.
         /// Link-local addresses count individually. A connection beyond the limit is reset immediately. The limit does not apply to
         /// Unix sockets.
-        public var connectionLimitOfPeer: Int?
+        public var connectionLimitPerPeer: Int?
 
         /// True if Nagle's algorithm is off for accepted TCP connections, so that small writes are sent immediately; true by
         /// default.
@@ -48,7 +48,7 @@ extension Listener {
     public struct Statistics: Hashable, Sendable {
         /// The number of connections that were passed to the handler.
         public internal(set) var accepted = 0
-        /// The number of connections that were reset because their peer was at ``Options/connectionLimitOfPeer``.
+        /// The number of connections that were reset because their peer was at ``Options/connectionLimitPerPeer``.
         public internal(set) var refusedPeers = 0
         /// The number of connections that were closed because the process was out of descriptors.
         public internal(set) var refusedForDescriptors = 0
@@ -66,6 +66,7 @@ extension Listener {
             case tcp(host: String?, port: UInt16)
             case unix(path: String)
             case abstract(name: String)
+            case address(SocketAddress)
         }
 
         let kind: Kind
@@ -98,5 +99,11 @@ extension Listener {
         /// - Parameter name: The name, of at most 107 bytes.
         /// - Returns: The address.
         public static func abstract(name: String) -> Address { Address(kind: .abstract(name: name)) }
+
+        /// An address that you have, such as the ``Listener/localAddress`` of another listener.
+        ///
+        /// - Parameter address: The address. A path behaves as with ``unix(path:)``.
+        /// - Returns: The address to listen on.
+        public static func address(_ address: SocketAddress) -> Address { Address(kind: .address(address)) }
     }
 }

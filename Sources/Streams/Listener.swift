@@ -17,7 +17,8 @@ public import RunLoops
 /// reserve. It can then accept one waiting connection at a time, and closes each at once. After that, it pauses; see
 /// ``onPause(_:)``.
 ///
-/// > Thread safety: one thread at a time; once the listener is added to a loop, only the loop's thread.
+/// > Thread safety: ``invalidate()`` and removing from any thread ([Ends](../../RunLoops/RunLoops.docc/Ends.md)). All other members
+/// > from one thread at a time; once the listener is added to a loop, from the loop's thread only.
 public final class Listener {
     /// The settings and limits.
     public let options: Options
@@ -29,7 +30,19 @@ public final class Listener {
     public internal(set) var statistics = Statistics()
 
     let origin: SourceLocation
+    package let end = InputEnd()
     let limits = AdmissionCounts()
+
+    /// The pauses in which the listener accepts nothing.
+    struct Pauses {
+        /// The timer that ends the current pause; nil while there is no pause.
+        var timer: Timer?
+        /// The lengths of the pauses.
+        var backoff = ExponentialBackoff(from: .milliseconds(10), to: .seconds(1))
+        /// The number of connections in a row that have failed before they were accepted.
+        var failuresInARow = 0
+    }
+
     var places = MemberPlaces(.reading)
     var streams: LoopStreams?
     var handler: ((consuming AcceptedSocket) -> Void)?
@@ -43,9 +56,7 @@ public final class Listener {
     var reserve: OwnedDescriptor?
     /// The socket file that the listener has created; nil if there is none.
     private let file: SocketFile?
-    var backoff = ExponentialBackoff(from: .milliseconds(10), to: .seconds(1))
-    /// The timer that ends the current pause; nil while there is no pause.
-    var pauseTimer: Timer?
+    var pauses = Pauses()
     /// True while the listener accepts nothing because ``Options/connectionLimit`` is reached.
     var isFull = false
 
@@ -66,7 +77,7 @@ public final class Listener {
         do throws(SystemError) {
             let opened = try ListeningSocket.open(address, options)
             try self.init(opened, options, place)
-        } catch { throw error.about(.named("listener at", "\(address)", place)) }
+        } catch { throw error.about("listener at \"\(address.textForErrors)\" made at \(place)") }
     }
 
     /// Takes over a listening socket, such as one that systemd has opened or another process has handed over.
@@ -97,12 +108,12 @@ public final class Listener {
         socket = opened.takeDescriptor()
     }
 
-    // The timer can be used here, because a listener belongs to one thread, and is destroyed on that thread.
-    deinit { pauseTimer?.invalidate() }
+    deinit { pauses.timer?.invalidate() }
 
     /// True until the listener is invalidated.
     public var isValid: Bool {
-        switch socket {
+        if end.hasEnded { return false }
+        return switch socket {
         case .some: true
         case nil: false
         }
@@ -116,8 +127,9 @@ public final class Listener {
     /// Sets the handler that is called when the listener pauses, for instance because the kernel is out of descriptors or memory.
     ///
     /// The listener tries again after 10 ms. Each further failure doubles the pause, up to a second. Without a handler, each pause
-    /// is reported to ``/RunLoops/RunLoopDiagnostics``. The listener also pauses if accepting fails because the socket no longer
-    /// listens (`EINVAL`, `EBADF`).
+    /// is reported to ``/RunLoops/RunLoopDiagnostics``. The listener pauses after every error that is not one of the connection to
+    /// be accepted, such as a socket that no longer listens (`EINVAL`) or a filter that refuses the call (`EPERM`, `ENOSYS`), and
+    /// after 64 connections in a row that have failed.
     ///
     /// - Parameter handler: Called with the listener and the error, at the beginning of each pause.
     public func onPause(_ handler: @escaping (Listener, SystemError) -> Void) {
@@ -151,10 +163,11 @@ public final class Listener {
     /// After that, none of the listener's handlers is called. Connections that were accepted stay open. The kernel resets the
     /// connections in the backlog, unless a duplicate of the socket is still open, in this process or another. A second call does
     /// nothing.
-    public func invalidate() {
-        requireOwnThread("Listener.invalidate")
-        end()
-    }
+    ///
+    /// On another thread than the loop's, the loop closes the socket in its next pass, and accepts nothing until then.
+    ///
+    /// > Thread safety: any thread.
+    public func invalidate() { endAnywhere() }
 
     /// Closes the socket as ``invalidate()`` does, and calls a function when all connections of the listener have ended.
     ///
@@ -164,14 +177,16 @@ public final class Listener {
         limits.whenEmpty(body)
     }
 
-    /// Closes the socket, leaves all modes, and releases the handlers.
-    func end() {
-        if let descriptor { places.leaveAll(descriptor) }
-        file?.remove()
+    package func giveBack(inForkedChild isChild: Bool) {
+        // In a forked child, the groups and the socket's file are the parent's.
+        if !isChild {
+            if let descriptor { places.leaveAll(descriptor) }
+            file?.remove()
+            pauses.timer?.invalidate()
+            pauses.timer = nil
+        }
         socket = nil
         reserve = nil
-        pauseTimer?.invalidate()
-        pauseTimer = nil
         let released = (handler, pauseHandler)
         handler = nil
         pauseHandler = nil
@@ -179,7 +194,7 @@ public final class Listener {
     }
 
     /// The descriptor of the socket; nil once the listener is invalid.
-    var descriptor: CInt? {
+    package var descriptor: CInt? {
         switch socket {
         case .some(let socket): socket.descriptor
         case nil: nil
@@ -192,8 +207,29 @@ public final class Listener {
     }
 }
 
+extension Listener: EndedAnywhere {}
+
 @available(*, unavailable)
 extension Listener: Sendable {}
+
+extension Listener: Hashable {
+    /// Adds the identity of the listener to the hasher.
+    ///
+    /// - Parameter hasher: The hasher.
+    ///
+    /// > Thread safety: any thread.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+    /// True if both are the same listener.
+    ///
+    /// - Parameters:
+    ///   - left: A listener.
+    ///   - right: Another one, or the same.
+    /// - Returns: The result.
+    ///
+    /// > Thread safety: any thread.
+    public static func == (left: Listener, right: Listener) -> Bool { left === right }
+}
 
 extension Listener: CustomStringConvertible {
     /// The address, and the source location where the listener was created.

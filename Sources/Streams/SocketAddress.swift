@@ -8,10 +8,10 @@ internal import CStreams
 /// > Thread safety: a value.
 public struct SocketAddress: Hashable, Sendable {
     /// The address as the kernel represents it, in a `sockaddr`.
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
     /// Creates an address from the bytes of a `sockaddr`.
-    init(kernel bytes: [UInt8]) { self.bytes = bytes }
+    package init(kernel bytes: [UInt8]) { self.bytes = bytes }
 
     /// Creates the address of a numeric host and a port; nil if the host is not a numeric address.
     ///
@@ -88,6 +88,15 @@ public struct SocketAddress: Hashable, Sendable {
     /// The port; nil for a Unix socket.
     public var port: UInt16? { isIP ? unsafe runloops_port_of_address(bytes, UInt32(bytes.count)) : nil }
 
+    /// Returns the address with another port; a Unix socket is returned unchanged.
+    func with(port: UInt16) -> SocketAddress {
+        guard isIP else { return self }
+        var bytes = bytes
+        bytes[runloops_port_offset] = UInt8(port >> 8)
+        bytes[runloops_port_offset + 1] = UInt8(port & 0xff)
+        return SocketAddress(kernel: bytes)
+    }
+
     /// The path of a Unix socket in the file system; nil for all other addresses.
     public var path: String? { kind == runloops_address_path ? unixName : nil }
 
@@ -128,12 +137,27 @@ extension SocketAddress {
     }
 }
 
+extension SocketAddress {
+    /// The address of a socket itself; nil if it is not open.
+    ///
+    /// - Parameter socket: The descriptor of the socket.
+    package init?(nameOf socket: CInt) {
+        let bytes = unsafe SocketAddress.filled { address in
+            var length: UInt32 = 0
+            // Safe: the C function only writes to local variables.
+            return unsafe runloops_own_address(socket, address, &length) == 0 ? length : 0
+        }
+        guard let bytes else { return nil }
+        self.init(kernel: bytes)
+    }
+}
+
 extension SocketAddress: CustomStringConvertible {
     /// The address, in a form such as `127.0.0.1:80`, `[::1]:80`, `/run/server.sock` or `@name`.
     public var description: String {
         if let host, let port { return isIPv4 ? "\(host):\(port)" : "[\(host)]:\(port)" }
-        if let path { return path }
-        if let abstractName { return "@\(abstractName)" }
+        if let path { return "\(PrintableText(path))" }
+        if let abstractName { return "@\(PrintableText(abstractName))" }
         return kind == runloops_address_unnamed ? "unnamed Unix socket" : "unknown address"
     }
 }

@@ -1,12 +1,13 @@
 /// An error that ended a connection with TLS.
 ///
 /// The side that finds an error reports it to the other side with a TLS alert. So an error, such as an expired certificate, has the
-/// same ``Cause`` on both sides, as far as the alert can express the cause. ``isFromPeer`` tells which side has found the error.
+/// same ``Reason`` on both sides, as far as the alert can express the cause. ``isFromPeer`` tells which side has found the error.
 ///
 /// > Thread safety: a value.
 public struct TLSError: Error, Hashable, Sendable {
     /// The cause of a TLS error.
-    public enum Cause: Hashable, Sendable {
+    @nonexhaustive
+    public enum Reason: Hashable, Sendable {
         /// The certificate, or one of its issuers, is no longer valid.
         case certificateExpired
         /// The certificate, or one of its issuers, is not valid yet.
@@ -40,7 +41,7 @@ public struct TLSError: Error, Hashable, Sendable {
     }
 
     /// The cause.
-    public let cause: Cause
+    public let reason: Reason
 
     /// True if the peer has found the error, and has reported it with an alert.
     public let isFromPeer: Bool
@@ -48,8 +49,8 @@ public struct TLSError: Error, Hashable, Sendable {
     /// OpenSSL's text for the error, for logs.
     public let details: String
 
-    package init(_ cause: Cause, isFromPeer: Bool = false, _ details: String) {
-        self.cause = cause
+    package init(_ reason: Reason, isFromPeer: Bool = false, _ details: String) {
+        self.reason = reason
         self.isFromPeer = isFromPeer
         self.details = details
     }
@@ -59,7 +60,7 @@ extension TLSError: CustomStringConvertible {
     /// The cause, the side that has found the error, and OpenSSL's text.
     public var description: String {
         let words =
-            switch cause {
+            switch reason {
             case .certificateExpired: "the certificate has expired"
             case .certificateNotYetValid: "the certificate is not valid yet"
             case .unknownIssuer: "the issuer of the certificate is not trusted"
