@@ -48,8 +48,9 @@ extension Connection {
     /// - Parameters:
     ///   - socket: The socket, such as one that a proxy has connected.
     ///   - tls: The context with the settings.
-    ///   - serverName: The name or numeric address that the server's certificate must have. An empty name, or one with a zero
-    ///     byte, ends the program with a message.
+    ///   - serverName: The name or numeric address that the server's certificate must have. With a text that no certificate can
+    ///     have, such as an empty one or one of more than 255 bytes, the connection ends with ``/Streams/TLSError/Reason/nameMismatch``
+    ///     before the hand-shake.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
@@ -60,7 +61,7 @@ extension Connection {
         options: Options = Options(), fileID: StaticString = #fileID, line: Int = #line
     ) throws(SystemError) {
         try self.init(socket, options: options, fileID: fileID, line: line)
-        insert(TLSFilter(tls, "Connection.init", serverName))
+        insert(TLSFilter(tls, serverName))
     }
 
     /// Creates a connection to an endpoint, with this side as the TLS client.
@@ -73,23 +74,22 @@ extension Connection {
     ///   - endpoint: The host and port, path or address to connect to.
     ///   - tls: The context with the settings.
     ///   - serverName: The name or numeric address that the server's certificate must have; nil for the host of the endpoint. If
-    ///     the endpoint is a Unix socket, which has no host, nil ends the program with a message.
+    ///     the endpoint is a Unix socket, which has no host, nil ends the program with a message. A text that no certificate can
+    ///     have ends the connection with ``/Streams/TLSError/Reason/nameMismatch`` before the hand-shake.
     ///   - options: The limits and time-outs.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: The connection.
-    public static func connect(
-        to endpoint: Endpoint, tls: TLSClientContext, serverName: String? = nil, options: Options = Options(),
-        fileID: StaticString = #fileID, line: Int = #line
-    ) -> Connection {
+    public convenience init(
+        connectingTo endpoint: Endpoint, tls: TLSClientContext, serverName: String? = nil,
+        options: Options = Options(), fileID: StaticString = #fileID, line: Int = #line
+    ) {
         guard let name = serverName ?? endpoint.hostName else {
             misuse(
-                "Connection.connect: no name for the certificate of the server at \(endpoint); pass a serverName"
+                "Connection.init(connectingTo:): no name for the certificate of the server at \(endpoint); pass a serverName"
             )
         }
-        let connection = connect(to: endpoint, options: options, fileID: fileID, line: line)
-        connection.insert(TLSFilter(tls, "Connection.connect", name))
-        return connection
+        self.init(connectingTo: endpoint, options: options, fileID: fileID, line: line)
+        insert(TLSFilter(tls, name))
     }
 
     /// The results of the TLS hand-shake; nil before the hand-shake is complete, and for connections without TLS.
@@ -104,7 +104,7 @@ extension Endpoint {
         switch self {
         case .tcp(let host, _): host
         case .address(let address): address.host
-        case .unix: nil
+        case .unix, .abstract: nil
         }
     }
 }

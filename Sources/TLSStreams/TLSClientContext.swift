@@ -1,4 +1,5 @@
 internal import CSecureStreams
+public import TLSValues
 
 /// The settings of a TLS client.
 ///
@@ -6,7 +7,7 @@ internal import CSecureStreams
 ///
 /// ```swift
 /// let context = try TLSClientContext()
-/// let connection = Connection.connect(to: .tcp(host: "example.org", port: 443), tls: context)
+/// let connection = Connection(connectingTo: .tcp(host: "example.org", port: 443), tls: context)
 /// ```
 ///
 /// The server's certificate is always verified: its issuer, its dates and its name.
@@ -23,6 +24,8 @@ public final class TLSClientContext: Sendable {
         public var versions = TLSVersion.tls12...TLSVersion.tls13
 
         /// The certificate issuers that the client trusts; by default, the issuers that the system trusts.
+        ///
+        /// The environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` can name others instead of those of the system.
         public var trust = TLSTrust.system
 
         /// The certificate and key that the client sends to servers that ask for a certificate; nil by default.
@@ -46,7 +49,7 @@ public final class TLSClientContext: Sendable {
     /// Makes a context.
     ///
     /// - Parameter options: The settings.
-    /// - Throws: ``TLSSetupError`` if OpenSSL refuses the identity or a setting.
+    /// - Throws: ``TLSSetupError`` if the identity or the trusted issuers are not in PEM, or OpenSSL refuses the identity or a setting.
     public init(options: Options = Options()) throws(TLSSetupError) {
         handle = try ContextHandle(client: options)
         sessions = SessionStore(limit: options.sessionLimit)

@@ -5,6 +5,7 @@ internal import Streams
 /// A version of TLS.
 ///
 /// > Thread safety: a value.
+@nonexhaustive
 public enum TLSVersion: Hashable, Comparable, Sendable {
     /// TLS 1.2.
     case tls12
@@ -60,7 +61,7 @@ public struct TLSCertificate: Hashable, Sendable {
     /// The certificate in DER, its binary form.
     public let der: [UInt8]
 
-    /// The common name of the certificate's subject; nil if there is none.
+    /// The common name of the certificate's subject; nil if there is none, or if it contains a zero byte.
     ///
     /// Do not use this to check a server. The names of a server are in another field of its certificate, and the hand-shake has
     /// verified them. In a certificate of a client, the common name is often the name of the user.

@@ -1,5 +1,7 @@
 internal import CSecureStreams
 internal import RunLoops
+public import Streams
+public import TLSValues
 
 /// The identity and settings of a TLS server.
 ///
@@ -13,7 +15,7 @@ internal import RunLoops
 /// ```
 ///
 /// > Thread safety: any thread.
-public final class TLSServerContext: Sendable {
+public final class TLSServerContext: ServerSecurity {
     /// The settings of a TLS server.
     ///
     /// > Thread safety: a value.
@@ -26,7 +28,7 @@ public final class TLSServerContext: Sendable {
         /// The application protocols that the server speaks, such as `h2` and `http/1.1`, in the order of preference (ALPN).
         ///
         /// If the list is not empty, a client that offers only other protocols is refused with
-        /// ``/Streams/TLSError/Cause/noCommonApplicationProtocol``. A client that offers no protocols is served.
+        /// ``/Streams/TLSError/Reason/noCommonApplicationProtocol``. A client that offers no protocols is served.
         public var applicationProtocols: [String] = []
 
         /// Identities for particular server names, with the names that clients ask for (SNI) as the keys.
@@ -46,7 +48,7 @@ public final class TLSServerContext: Sendable {
         public var sessionLifetime: Duration = .seconds(7200)
 
         /// The number of session tickets that a TLS 1.3 client gets, to resume its session later; 2 by default, 0 for no
-        /// resumption.
+        /// resumption, at most 255.
         ///
         /// A ticket contains the encrypted state of the session, so sessions cost the server no memory.
         public var ticketCount = 2
@@ -58,6 +60,7 @@ public final class TLSServerContext: Sendable {
     /// The ways in which a server asks its clients for certificates.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum ClientCertificates: Sendable {
         /// The server asks for no certificate.
         case ignored
@@ -79,7 +82,7 @@ public final class TLSServerContext: Sendable {
     /// - Parameters:
     ///   - identity: The identity of the server.
     ///   - options: The settings.
-    /// - Throws: ``TLSSetupError`` if OpenSSL refuses an identity or a setting.
+    /// - Throws: ``TLSSetupError`` if an identity or a trusted issuer is not in PEM, or OpenSSL refuses an identity or a setting.
     public init(_ identity: TLSIdentity, options: Options = Options()) throws(TLSSetupError) {
         current = Guarded(Current(handle: try ContextHandle(server: identity, options), options: options))
     }
@@ -92,7 +95,7 @@ public final class TLSServerContext: Sendable {
     /// - Parameters:
     ///   - identity: The new identity.
     ///   - options: The new settings; nil to keep the current ones.
-    /// - Throws: ``TLSSetupError`` if OpenSSL refuses an identity or a setting. The context is then not changed.
+    /// - Throws: ``TLSSetupError`` as the initializer does. The context is then not changed.
     public func reload(_ identity: TLSIdentity, options: Options? = nil) throws(TLSSetupError) {
         let options = options ?? current.withLock { $0.options }
         let handle = try ContextHandle(server: identity, options)
@@ -103,6 +106,11 @@ public final class TLSServerContext: Sendable {
         // The old handle is released here, outside the lock.
         withExtendedLifetime(old) {}
     }
+
+    /// Makes the layer that encrypts the bytes of one connection; servers call this.
+    ///
+    /// - Returns: The layer.
+    public func makeLayer() -> SecurityLayer { SecurityLayer(TLSFilter(handle)) }
 
     /// The OpenSSL context for new connections.
     var handle: ContextHandle { current.withLock { $0.handle } }

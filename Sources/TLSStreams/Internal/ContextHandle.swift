@@ -1,5 +1,6 @@
 internal import CSecureStreams
 internal import RunLoops
+internal import TLSValues
 
 /// The owner of an OpenSSL context (`SSL_CTX`), which contains the settings of TLS streams.
 ///
@@ -16,46 +17,61 @@ final class ContextHandle: Sendable {
         unsafe settings.is_server = true
         unsafe settings.takes_tls12 = options.versions.contains(.tls12)
         unsafe settings.takes_tls13 = options.versions.contains(.tls13)
-        unsafe settings.identity = identity.handle.pointer
+        let own = try IdentityHandle(identity)
+        unsafe settings.identity = own.pointer
         unsafe settings.refuses_names = options.refusesUnknownNames
-        unsafe settings.session_seconds = max(0, Int(options.sessionLifetime.components.seconds))
-        unsafe settings.tickets = max(0, options.ticketCount)
+        unsafe settings.session_seconds = ContextHandle.seconds(options.sessionLifetime)
+        unsafe settings.tickets = min(max(0, options.ticketCount), 255)
         var trust: TrustHandle?
         switch options.clientCertificates {
         case .ignored: unsafe settings.asking = runloops_tls_asks_not
         case .requested(let trusted):
             unsafe settings.asking = runloops_tls_asks
-            trust = trusted.handle
+            trust = try trusted.makeHandle()
         case .required(let trusted):
             unsafe settings.asking = runloops_tls_requires
-            trust = trusted.handle
+            trust = try trusted.makeHandle()
         }
         unsafe settings.trust = trust?.pointer
         let made = unsafe try ContextHandle.make(settings, options.applicationProtocols)
         unsafe pointer = made
         for (name, identity) in options.identities.sorted(by: { $0.key < $1.key }) {
+            // The C function would take a name with a zero byte for a shorter name.
+            if name.utf8.contains(0) {
+                throw TLSSetupError(.failed, source: "identity of \(name)", details: "a zero byte")
+            }
+            let named = try IdentityHandle(identity)
             var report = SetupReport()
             // Safe: the C function retains the OpenSSL objects that the identity holds.
             let isAdded = unsafe runloops_tls_add_name(
-                made, name, identity.handle.pointer, &report.problem, &report.words)
+                made, name, named.pointer, &report.problem, &report.words)
+            withExtendedLifetime(named) {}
             if !isAdded { throw report.error(about: "identity of \(name)") }
         }
-        withExtendedLifetime((identity, options, trust)) {}
+        withExtendedLifetime((own, trust)) {}
     }
 
     init(client options: TLSClientContext.Options) throws(TLSSetupError) {
         var settings = unsafe runloops_tls_settings()
         unsafe settings.takes_tls12 = options.versions.contains(.tls12)
         unsafe settings.takes_tls13 = options.versions.contains(.tls13)
-        unsafe settings.identity = options.identity?.handle.pointer
-        unsafe settings.trust = options.trust.handle?.pointer
+        var identity: IdentityHandle?
+        if let own = options.identity { identity = try IdentityHandle(own) }
+        let trust = try options.trust.makeHandle()
+        unsafe settings.identity = identity?.pointer
+        unsafe settings.trust = trust?.pointer
         unsafe settings.session_seconds = 7200
         unsafe settings.tickets = max(0, options.sessionLimit)
         unsafe pointer = try ContextHandle.make(settings, options.applicationProtocols)
-        withExtendedLifetime(options) {}
+        withExtendedLifetime((identity, trust)) {}
     }
 
     deinit { unsafe runloops_tls_free_context(pointer) }
+
+    /// Returns a time in whole seconds, clamped to what OpenSSL can write into a ticket.
+    private static func seconds(_ time: Duration) -> Int {
+        Int(min(max(time, .zero), .seconds(Int32.max)).components.seconds)
+    }
 
     /// Creates an OpenSSL context with the given settings and application protocols.
     private static func make(
@@ -64,8 +80,7 @@ final class ContextHandle: Sendable {
         var wire: [UInt8] = []
         for name in protocols {
             guard (1...255).contains(name.utf8.count) else {
-                throw TLSSetupError(
-                    problem: .badProtocolName, source: "application protocol \"\(name)\"", details: "")
+                throw TLSSetupError(.badProtocolName, source: "application protocol \"\(name)\"")
             }
             wire.append(UInt8(name.utf8.count))
             wire += Array(name.utf8)
@@ -80,6 +95,14 @@ final class ContextHandle: Sendable {
         }
         guard let made = unsafe made else { throw report.error(about: "TLS") }
         return unsafe made
+    }
+}
+
+extension TLSTrust {
+    /// Makes an OpenSSL store of the certificates; nil for the system's issuers.
+    fileprivate func makeHandle() throws(TLSSetupError) -> TrustHandle? {
+        guard let certificates else { return nil }
+        return try TrustHandle(certificates)
     }
 }
 

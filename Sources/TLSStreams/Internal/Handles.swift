@@ -1,4 +1,5 @@
 internal import CSecureStreams
+internal import TLSValues
 
 // Each of these classes owns an object of OpenSSL, and frees it when the instance is destroyed.
 
@@ -10,11 +11,13 @@ final class IdentityHandle: Sendable {
     /// Safe: OpenSSL uses atomics to count the references to the identity's objects, and nothing else in these objects changes.
     nonisolated(unsafe) let pointer: OpaquePointer
 
-    init(_ certificates: PEM, _ key: PEM, _ passphrase: String?) throws(TLSSetupError) {
+    init(_ identity: TLSIdentity) throws(TLSSetupError) {
+        let (certificates, key) = (identity.certificates, identity.key)
         var report = SetupReport()
         // Safe: the C function reads the bytes only during the call.
         let made = unsafe runloops_tls_identity(
-            certificates.bytes, certificates.bytes.count, key.bytes, key.bytes.count, passphrase,
+            certificates.bytes, certificates.bytes.count, key.bytes, key.bytes.count,
+            identity.passphrase,
             &report.problem, &report.words)
         guard let made = unsafe made else {
             throw report.error(
@@ -69,7 +72,7 @@ struct SetupReport {
     /// - Parameter source: The file or the setting that has the problem.
     /// - Returns: The error.
     func error(about source: String) -> TLSSetupError {
-        let kind: TLSSetupError.Problem =
+        let reason: TLSSetupError.Reason =
             switch problem {
             case runloops_tls_no_certificate: .noCertificate
             case runloops_tls_no_key: .noKey
@@ -80,6 +83,6 @@ struct SetupReport {
             default: .failed
             }
         let text = words.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return TLSSetupError(problem: kind, source: source, details: String(decoding: text, as: UTF8.self))
+        return TLSSetupError(reason, source: source, details: String(decoding: text, as: UTF8.self))
     }
 }

@@ -30,6 +30,10 @@ final class TLSFilter: StreamFilter {
 
     private(set) var holdsInput = false
 
+    private(set) var flushedCount = 0
+
+    var applicationProtocol: String? { details?.applicationProtocol }
+
     /// The end of the peer's stream, or the failure to receive more; nil until one of the two has happened.
     ///
     /// The connection first gets the bytes that were received earlier, and then this result.
@@ -51,18 +55,18 @@ final class TLSFilter: StreamFilter {
     }
 
     /// Makes a client's filter for a connection to the server with a given name.
-    init(_ client: TLSClientContext, _ member: StaticString, _ serverName: String) {
+    ///
+    /// If the text cannot be a name in a certificate, the hand-shake fails before it begins.
+    init(_ client: TLSClientContext, _ serverName: String) {
         context = client.handle
-        // Names in certificates have no dot at the end.
-        let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
-        resumption = (client.sessions, name)
         let stream = unsafe TLSFilter.makeStream(context)
         unsafe self.stream = stream
-        if unsafe name.utf8.contains(0) || !runloops_tls_expect(stream, name) {
-            misuse(
-                "\(member): \"\(serverName)\" is not a valid name of a server; pass the name that its certificate has"
-            )
+        guard let name = ServerName(serverName)?.text, unsafe runloops_tls_expect(stream, name) else {
+            resumption = nil
+            end = .failed(.tls(TLSError(.nameMismatch, "no certificate can have the name of the server")))
+            return
         }
+        resumption = (client.sessions, name)
         // Safe: OpenSSL retains the session.
         offered = client.sessions.take(name)
         if let offered { unsafe runloops_tls_offer_session(stream, offered.pointer) }
@@ -86,12 +90,19 @@ final class TLSFilter: StreamFilter {
 
     func open() -> StreamOpening {
         guard let stream = unsafe stream else { return .waits(isBlocked: false) }
+        if case .failed(let reason) = end { return .failed(reason) }
         var status = unsafe runloops_tls_shake_hands(stream)
+        holdsInput = status == runloops_tls_goes_on
         if case .failed(let reason) = flush() {
             // Nothing can be sent, but before the peer closed its socket, it may have sent an alert. Another step of the hand-shake
             // reads the alert, which is a better reason than the failure to send.
-            if status == runloops_tls_waits { status = unsafe runloops_tls_shake_hands(stream) }
-            if status == runloops_tls_waits || status == runloops_tls_done { return .failed(reason) }
+            if status == runloops_tls_waits || status == runloops_tls_goes_on {
+                status = unsafe runloops_tls_shake_hands(stream)
+            }
+            switch status {
+            case runloops_tls_waits, runloops_tls_goes_on, runloops_tls_done: return .failed(reason)
+            default: break
+            }
         }
         switch status {
         case runloops_tls_done:
@@ -106,7 +117,7 @@ final class TLSFilter: StreamFilter {
             keepSession()
             holdsInput = unsafe runloops_tls_has_pending(stream)
             return .opened
-        case runloops_tls_waits: return .waits(isBlocked: holdsOutput)
+        case runloops_tls_waits, runloops_tls_goes_on: return .waits(isBlocked: holdsOutput)
         default: return .failed(failure(status))
         }
     }
@@ -120,6 +131,15 @@ final class TLSFilter: StreamFilter {
         switch status {
         case runloops_tls_broken: return unsafe Connection.reason(runloops_tls_error(stream), "recv")
         case runloops_tls_failed: return unsafe .tls(TLSError(runloops_tls_failure(stream)))
+        case runloops_tls_unproductive:
+            return .tls(
+                TLSError(
+                    .other,
+                    details == nil
+                        ? "the peer has sent more bytes than a hand-shake takes"
+                        : "the peer has sent more than \(runloops_tls_unproductive_limit) bytes of records without data"
+                ))
+        case runloops_tls_unread: return .outputLimit(Int(runloops_tls_answer_limit))
         case runloops_tls_ended where details == nil:
             return .tls(TLSError(.other, isFromPeer: true, "the peer has ended the hand-shake"))
         default: return .tls(TLSError(.truncated, ""))
@@ -141,6 +161,7 @@ final class TLSFilter: StreamFilter {
         switch status {
         case runloops_tls_done: holdsInput = unsafe runloops_tls_has_pending(stream)
         case runloops_tls_waits: holdsInput = false
+        case runloops_tls_goes_on: holdsInput = true
         default:
             let end: StreamReceipt = status == runloops_tls_ended ? .end : .failed(failure(status))
             self.end = end
@@ -164,16 +185,21 @@ final class TLSFilter: StreamFilter {
         return unsafe runloops_tls_send(stream, bytes.baseAddress, bytes.count)
     }
 
-    var holdsOutput: Bool {
-        guard let stream = unsafe stream else { return false }
-        return unsafe runloops_tls_unsent(stream) > 0
+    var holdsOutput: Bool { heldCount > 0 }
+
+    var heldCount: Int {
+        guard let stream = unsafe stream else { return 0 }
+        return unsafe runloops_tls_unsent(stream)
     }
 
     func flush() -> StreamSending {
         guard let stream = unsafe stream, holdsOutput else { return .bytes(0) }
         let sent = unsafe runloops_tls_flush(stream)
         let code = errno
-        if sent > 0 { return .bytes(0) }
+        if sent > 0 {
+            flushedCount += sent
+            return .bytes(0)
+        }
         if sent == 0 { return .blocked }
         unsafe runloops_tls_discard(stream)
         // The bytes cannot be sent. There are two cases in which this is not reported as a failure. First, `receive(into:)` still
@@ -190,6 +216,7 @@ final class TLSFilter: StreamFilter {
         for _ in 0..<64 {
             switch unsafe rest.withUnsafeMutableBytes({ unsafe receive(into: $0) }) {
             case .bytes: continue
+            case .nothing where holdsInput: continue
             case .failed(.tls(let error)) where error.isFromPeer: return .tls(error)
             default: return nil
             }
@@ -217,7 +244,7 @@ final class TLSFilter: StreamFilter {
 extension TLSError {
     /// Creates the error that OpenSSL has reported.
     fileprivate init(_ failure: runloops_tls_failure) {
-        let cause: Cause =
+        let cause: Reason =
             switch failure.cause {
             case runloops_tls_expired: .certificateExpired
             case runloops_tls_not_yet_valid: .certificateNotYetValid

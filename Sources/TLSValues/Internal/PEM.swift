@@ -2,10 +2,12 @@ internal import Glibc
 internal import RunLoops
 
 /// Certificates or a private key in PEM, which is a text form, and the source of the text.
-struct PEM {
-    let bytes: [UInt8]
+///
+/// Two texts are equal if their bytes are equal, whatever their sources are.
+package struct PEM: Hashable, Sendable {
+    package let bytes: [UInt8]
     /// The source of the bytes: the path of a file, or the name of a parameter.
-    let source: String
+    package let source: String
 
     init(bytes: [UInt8], source: String) {
         self.bytes = bytes
@@ -17,14 +19,16 @@ struct PEM {
     /// No file with certificates or a key is larger, so a larger file is refused.
     private static let sizeLimit = 16 << 20
 
-    init(file: String) throws(TLSSetupError) {
-        do throws(SystemError) {
-            bytes = try PEM.read(file)
-        } catch {
-            throw TLSSetupError(problem: .unreadable(error), source: file, details: "")
+    init(file: String) throws(SystemError) {
+        do throws(SystemError) { bytes = try PEM.read(file) } catch {
+            throw error.about(file)
         }
         source = file
     }
+
+    package static func == (one: PEM, other: PEM) -> Bool { one.bytes == other.bytes }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
 
     private static func read(_ file: String) throws(SystemError) -> [UInt8] {
         if file.utf8.contains(0) { throw SystemError(call: "open", code: EINVAL) }
