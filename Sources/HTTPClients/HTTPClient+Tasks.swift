@@ -1,40 +1,27 @@
 public import RunLoops
 
 extension HTTPClient {
-    /// The header and the body of an answer.
-    ///
-    /// A task can begin to read the body before the whole body was received.
-    ///
-    /// > Thread safety: the thread of the client's loop only.
-    public struct Answer {
-        /// The header of the answer.
-        public let response: HTTPResponse
-
-        /// The body of the answer, which is received as fast as the task reads it.
-        public let body: HTTPBody
-    }
-
-    /// Sends a request, and awaits the header of its answer.
+    /// Sends a request, and awaits the header of its response.
     ///
     /// The calling task must run on the thread of the client's loop, for example on an actor that lives on that loop.
     ///
     /// ```swift
-    /// let answer = try await client.response(for: HTTPRequest("https://example.org/"))
-    /// for try await bytes in answer.body { print(bytes.count) }
+    /// let response = try await client.response(for: HTTPClient.Request("https://example.org/"))
+    /// for try await bytes in response.body { print(bytes.count) }
     /// ```
     ///
-    /// If the task is cancelled, the transfer is cancelled, and this method throws ``HTTPClientError/cancelled``. If you release
-    /// the answer before the end of its body was received, the transfer is cancelled.
+    /// If the task is cancelled, the transfer is cancelled, and this method throws an error with ``HTTPClientError/Reason/cancelled``. If
+    /// you release the response before the end of its body was received, the transfer is cancelled.
     ///
     /// - Parameters:
     ///   - request: The request. Its body must not be a stream.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: The answer: its header, and its body, which is still to be read.
-    /// - Throws: ``HTTPClientError`` if there is no answer.
+    /// - Returns: The response: its header, and its body, which is still to be read.
+    /// - Throws: ``HTTPClientError`` if there is no response.
     nonisolated(nonsending) public func response(
-        for request: HTTPRequest, fileID: StaticString = #fileID, line: Int = #line
-    ) async throws(HTTPClientError) -> Answer {
+        for request: Request, fileID: StaticString = #fileID, line: Int = #line
+    ) async throws(HTTPClientError) -> Response {
         if case .stream = request.body {
             misuse(
                 "HTTPClient.response: the body of the request is a stream; start a transfer, and write to it")
@@ -42,7 +29,7 @@ extension HTTPClient {
         return try await answer(to: request, nil, SourceLocation(fileID, line))
     }
 
-    /// Sends a request whose body is read from a descriptor, and awaits the header of its answer.
+    /// Sends a request whose body is read from a descriptor, and awaits the header of its response.
     ///
     /// Apart from the body, this behaves like ``response(for:fileID:line:)``.
     ///
@@ -52,17 +39,16 @@ extension HTTPClient {
     ///     ``start(_:uploading:fileID:line:configure:)``.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: The answer: its header, and its body, which is still to be read.
-    /// - Throws: ``HTTPClientError`` if there is no answer.
+    /// - Returns: The response: its header, and its body, which is still to be read.
+    /// - Throws: ``HTTPClientError`` if there is no response.
     nonisolated(nonsending) public func response(
-        for request: HTTPRequest, uploading descriptor: consuming OwnedDescriptor,
-        fileID: StaticString = #fileID,
-        line: Int = #line
-    ) async throws(HTTPClientError) -> Answer {
+        for request: Request, uploading descriptor: consuming OwnedDescriptor,
+        fileID: StaticString = #fileID, line: Int = #line
+    ) async throws(HTTPClientError) -> Response {
         try await answer(to: request, UploadFile(descriptor), SourceLocation(fileID, line))
     }
 
-    /// Sends a request whose body consists of the pieces of a sequence, and awaits the header of its answer.
+    /// Sends a request whose body consists of the pieces of a sequence, and awaits the header of its response.
     ///
     /// ```swift
     /// let answer = try await client.response(for: request, uploading: connection.pieces())
@@ -70,31 +56,32 @@ extension HTTPClient {
     ///
     /// A slow server makes the sequence wait: if more than 256 KiB are unsent, the method awaits the next piece only after the
     /// unsent bytes have fallen to 128 KiB. If the transfer ends before the sequence, the method does not read the rest of the
-    /// sequence, and returns the answer or throws the error.
+    /// sequence, and returns the response or throws the error.
     ///
-    /// As with ``HTTPTransfer/write(_:)``, the body cannot be sent again. If the task is cancelled, the transfer is cancelled.
+    /// As with ``HTTPTransfer/write(_:)-([UInt8])``, the body cannot be sent again. If the task is cancelled, the transfer is
+    /// cancelled.
     ///
     /// - Parameters:
-    ///   - request: The request. If its body is ``HTTPRequest/Body/stream(count:)``, the count is sent to the server. Any other
-    ///     body is ignored.
+    ///   - request: The request. If its body is ``HTTPClient/Request/Body/stream(contentLength:)``, the length is sent to the server.
+    ///     Any other body is ignored.
     ///   - pieces: The pieces of the body. The sequence is iterated in the isolation of the caller.
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
-    /// - Returns: The answer: its header, and its body, which is still to be read.
-    /// - Throws: ``HTTPClientError`` if there is no answer, or the error that the sequence throws. An error of the sequence cancels
+    /// - Returns: The response: its header, and its body, which is still to be read.
+    /// - Throws: ``HTTPClientError`` if there is no response, or the error that the sequence throws. An error of the sequence cancels
     ///   the transfer.
     nonisolated(nonsending) public func response<Pieces: AsyncSequence>(
-        for request: HTTPRequest, uploading pieces: Pieces, fileID: StaticString = #fileID, line: Int = #line
-    ) async throws -> Answer where Pieces.Element == [UInt8] {
+        for request: Request, uploading pieces: Pieces, fileID: StaticString = #fileID, line: Int = #line
+    ) async throws -> Response where Pieces.Element == [UInt8] {
         var request = request
-        if case .stream = request.body {} else { request.body = .stream(count: nil) }
+        if case .stream = request.body {} else { request.body = .stream(contentLength: nil) }
         let reader = try begin(request, nil, SourceLocation(fileID, line))
         let transfer = reader.transfer
         do {
             var iterator = pieces.makeAsyncIterator()
-            while transfer.isActive, let piece = try await iterator.next(isolation: #isolation) {
+            while transfer.isOpen, let piece = try await iterator.next(isolation: #isolation) {
                 transfer.write(piece)
-                while transfer.isActive && transfer.isAboveMark { await reader.wait(isolation: #isolation) }
+                while transfer.isOpen && transfer.isAboveMark { await reader.wait(isolation: #isolation) }
             }
         } catch {
             transfer.cancel()
@@ -105,14 +92,14 @@ extension HTTPClient {
     }
 
     nonisolated(nonsending) private func answer(
-        to request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation
-    ) async throws(HTTPClientError) -> Answer {
+        to request: Request, _ file: UploadFile?, _ origin: SourceLocation
+    ) async throws(HTTPClientError) -> Response {
         try await header(of: begin(request, file, origin))
     }
 
-    /// Starts a transfer, and returns the reader through which a task gets the answer.
+    /// Starts a transfer, and returns the reader through which a task gets the response.
     private func begin(
-        _ request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation
+        _ request: Request, _ file: UploadFile?, _ origin: SourceLocation
     ) throws(HTTPClientError) -> BodyReader {
         if !isValid { throw .clientInvalidated }
         var made: BodyReader?
@@ -121,18 +108,16 @@ extension HTTPClient {
         return made
     }
 
-    /// Awaits the header of the answer that a reader's transfer receives.
-    nonisolated(nonsending) private func header(of reader: BodyReader) async throws(HTTPClientError) -> Answer
+    /// Awaits the header of the response that a reader's transfer receives.
+    nonisolated(nonsending) private func header(of reader: BodyReader) async throws(HTTPClientError)
+        -> Response
     {
         while true {
             if let response = reader.transfer.response {
-                return Answer(response: response, body: HTTPBody(reader: reader))
+                return Response(head: response, body: Response.Body(reader: reader))
             }
-            if case .some(.some(let error)) = reader.transfer.contents.state.result { throw error }
+            if case .some(.some(let error)) = reader.transfer.result { throw error }
             await reader.wait(isolation: #isolation)
         }
     }
 }
-
-@available(*, unavailable)
-extension HTTPClient.Answer: Sendable {}

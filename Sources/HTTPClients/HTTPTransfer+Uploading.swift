@@ -6,12 +6,12 @@ extension HTTPTransfer {
     /// The bytes are sent after all bytes that were written before. This call never waits.
     ///
     /// A stream cannot be sent again: if the server redirects in a way that keeps the body, or closes a connection that is being
-    /// reused, the transfer ends with ``HTTPClientError/bodyNotRepeatable``.
+    /// reused, the transfer ends with ``HTTPClientError/Reason/bodyNotRepeatable``.
     ///
     /// - Parameter bytes: The bytes. The array is retained, not copied.
     /// - Returns: False if a writer should wait, because more than 256 KiB are unsent: write no more until the handler of
     ///   ``onDrained(_:)`` is called. Also false if the transfer or its body has ended; in that case, the bytes are discarded.
-    /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
+    /// - Precondition: The body of ``request`` is ``HTTPClient/Request/Body/stream(contentLength:)``.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         requireOwnThread("HTTPTransfer.write")
@@ -23,9 +23,29 @@ extension HTTPTransfer {
         return mayGoOn
     }
 
+    /// Writes bytes, which are copied.
+    ///
+    /// Apart from the type of its parameter, this method behaves like ``write(_:)-([UInt8])``.
+    ///
+    /// - Parameter bytes: The bytes, such as those that a handler was given.
+    /// - Returns: False if a writer should wait, or if the bytes were discarded.
+    /// - Precondition: The body of ``request`` is ``HTTPClient/Request/Body/stream(contentLength:)``.
+    @discardableResult
+    public func write(_ bytes: RawSpan) -> Bool { write([UInt8](bytes)) }
+
+    /// Writes a string, in UTF-8.
+    ///
+    /// Apart from the type of its parameter, this method behaves like ``write(_:)-([UInt8])``.
+    ///
+    /// - Parameter text: The text.
+    /// - Returns: False if a writer should wait, or if the text was discarded.
+    /// - Precondition: The body of ``request`` is ``HTTPClient/Request/Body/stream(contentLength:)``.
+    @discardableResult
+    public func write(_ text: some StringProtocol) -> Bool { write([UInt8](text.utf8)) }
+
     /// Ends a request body that is a stream.
     ///
-    /// - Precondition: The body of ``request`` is ``HTTPRequest/Body/stream(count:)``.
+    /// - Precondition: The body of ``request`` is ``HTTPClient/Request/Body/stream(contentLength:)``.
     public func endBody() {
         requireOwnThread("HTTPTransfer.endBody")
         guard let stream = stream("HTTPTransfer.endBody"), let transferSet = contents.transferSet else {
@@ -42,7 +62,7 @@ extension HTTPTransfer {
     /// - Parameter handler: Called with the transfer, each time that a writer may continue.
     public func onDrained(_ handler: @escaping (HTTPTransfer) -> Void) {
         requireOwnThread("HTTPTransfer.onDrained")
-        if contents.transferSet != nil { contents.handlers.drained.replace(with: handler) }
+        if isOpen { contents.handlers.drained.replace(with: handler) }
     }
 
     /// The number of written bytes that the transfer has not begun to send.
@@ -59,6 +79,7 @@ extension HTTPTransfer {
         if let stream = contents.upload?.stream { return stream }
         if case .stream = request.body { return nil }
         misuse(
-            "\(member): the body of the request is not a stream; set it to .stream(count:) before the start")
+            "\(member): the body of the request is not a stream; set it to .stream(contentLength:) before the start"
+        )
     }
 }

@@ -1,6 +1,7 @@
-internal import RunLoops
+internal import HTTPTypes
+package import RunLoops
 
-/// A request under way, and its answer.
+/// A request under way, and its response.
 ///
 /// ``HTTPClient/start(_:fileID:line:configure:)`` makes a transfer. Set its handlers in the closure that you pass to that method.
 /// The handlers are called on the thread of the client's loop, while the loop runs in the client's mode, one after the other: first
@@ -9,14 +10,15 @@ internal import RunLoops
 /// A handler may do anything: pause or cancel this transfer or another one, start further ones, invalidate the client, run the
 /// loop. While a handler runs, no other handler of the same client is called, even if the handler runs the loop.
 ///
-/// > Thread safety: the thread of the client's loop only.
+/// > Thread safety: ``cancel()`` and ``isOpen`` from any thread. All other members from the thread of the client's loop only.
 @safe
 public final class HTTPTransfer {
     /// The request that the transfer sends.
-    public let request: HTTPRequest
+    public let request: HTTPClient.Request
 
     let origin: SourceLocation
     let loop: RunLoop
+    package let end = InputEnd()
 
     /// The storage of ``contents``.
     ///
@@ -44,45 +46,45 @@ public final class HTTPTransfer {
 
         var state = TransferState()
         var header: HeaderBlock
-        /// The header of the answer; nil until it is complete.
-        var response: HTTPResponse?
-        /// The number of answers that have redirected the request.
-        var redirects = 0
-        /// The received bytes that are not yet delivered to a handler or a task.
-        var inbox: [UInt8] = []
-        /// The number of bytes of the answer's body that were received, after decompression.
-        var receivedByteCount = 0
-        /// True while libcurl holds back received bytes, because `inbox` has reached its limit.
-        var isHeld = false
+        /// The header of the response; nil until it is complete.
+        var response: HTTPClient.ResponseHead?
+        /// The request that is under way: the user's, or the one that follows a redirect.
+        var hop: Hop
+        var body: AnswerBody
+        /// What the transfer stores now, as the client's account of all transfers has it.
+        var stored: StoredInput.Share
         var upload: Upload?
         /// The error that made a callback stop the transfer; nil if no callback has stopped it.
         var failure: HTTPClientError?
         var idle = IdleWatch()
         var handlers = Handlers()
-        /// True if a task reads the answer; no handlers are set in that case.
+        /// True if a task reads the response; no handlers are set in that case.
         var isReadByTask = false
         /// The one-shot on which a task waits for this transfer; nil while no task waits.
         var wait: OneShot<WakeUp>?
 
-        init(_ transferSet: TransferSet) {
+        init(_ request: HTTPClient.Request, _ transferSet: TransferSet) {
             self.transferSet = transferSet
+            hop = Hop(request)
             header = HeaderBlock(limit: transferSet.options.headerLimit)
+            body = AnswerBody(limit: transferSet.options.bodyLimit)
+            stored = StoredInput.Share(transferSet.storedInput)
         }
     }
 
     /// The handlers that the user has set.
     struct Handlers {
-        var response: ((HTTPTransfer, HTTPResponse) -> Void)?
+        var response: ((HTTPTransfer, HTTPClient.ResponseHead) -> Void)?
         var data: ((HTTPTransfer, RawSpan) -> Void)?
         var drained: ((HTTPTransfer) -> Void)?
         var end: ((HTTPTransfer, HTTPClientError?) -> Void)?
     }
 
-    init(_ request: HTTPRequest, _ transferSet: TransferSet, _ origin: SourceLocation) {
+    init(_ request: HTTPClient.Request, _ transferSet: TransferSet, _ origin: SourceLocation) {
         self.request = request
         self.origin = origin
         loop = transferSet.loop
-        unsafe storage = Contents(transferSet)
+        unsafe storage = Contents(request, transferSet)
     }
 
     var contents: Contents {
@@ -91,39 +93,42 @@ public final class HTTPTransfer {
         @inline(__always) _modify { yield unsafe &storage }
     }
 
-    /// The header of the answer; nil until it is complete.
-    public var response: HTTPResponse? { contents.response }
+    /// The header of the response; nil until it is complete.
+    public var response: HTTPClient.ResponseHead? { contents.response }
 
-    /// The number of bytes of the answer's body that were received, after decompression.
-    public var receivedByteCount: Int { contents.receivedByteCount }
+    /// The number of bytes of the response's body that were received.
+    ///
+    /// Of a compressed body, these are the bytes that were decompressed, which happens right before they are delivered.
+    public var receivedByteCount: Int { contents.body.count }
 
     // MARK: - Handlers
 
-    /// Sets the handler that is called when the header of the answer is complete.
+    /// Sets the handler that is called when the header of the response is complete.
     ///
-    /// The handler is not called for interim answers, nor for answers that redirect the request, nor if the transfer ends before
+    /// The handler is not called for interim responses, nor for responses that redirect the request, nor if the transfer ends before
     /// the header is complete.
     ///
     /// - Parameter handler: Called at most once, with the transfer and the header.
-    public func onResponse(_ handler: @escaping (HTTPTransfer, HTTPResponse) -> Void) {
+    public func onResponse(_ handler: @escaping (HTTPTransfer, HTTPClient.ResponseHead) -> Void) {
         requireOwnThread("HTTPTransfer.onResponse")
-        if contents.transferSet != nil { contents.handlers.response.replace(with: handler) }
+        if isOpen { contents.handlers.response.replace(with: handler) }
     }
 
-    /// Sets the handler that is called with the bytes of the answer's body.
+    /// Sets the handler that is called with the bytes of the response's body.
     ///
     /// Without this handler, the body is received and discarded.
     ///
     /// - Parameter handler: Called with the transfer and one or more decoded bytes, which are valid until the handler returns.
     public func onData(_ handler: @escaping (HTTPTransfer, RawSpan) -> Void) {
         requireOwnThread("HTTPTransfer.onData")
-        if contents.transferSet != nil { contents.handlers.data.replace(with: handler) }
+        if isOpen { contents.handlers.data.replace(with: handler) }
     }
 
     /// Sets the handler that is called when the transfer has ended.
     ///
-    /// - Parameter handler: Called once, after all other handlers of the transfer, with the transfer and the reason that the answer
-    ///   is not complete, or nil if the answer is complete. It is not called after ``cancel()``.
+    /// - Parameter handler: Called once, after all other handlers of the transfer, with the transfer and the reason that the response
+    ///   is not complete, or nil if the response is complete. After ``cancel()``, the reason is
+    ///   ``HTTPClientError/Reason/cancelled``.
     public func onEnd(_ handler: @escaping (HTTPTransfer, HTTPClientError?) -> Void) {
         requireOwnThread("HTTPTransfer.onEnd")
         if contents.transferSet != nil { contents.handlers.end.replace(with: handler) }
@@ -134,30 +139,33 @@ public final class HTTPTransfer {
     /// True if the delivery of the body and of the end is paused; false at first.
     ///
     /// The transfer continues to receive until 128 KiB are stored. Then it leaves the rest in the connection, so that the server
-    /// has to wait. The time of the pause counts towards ``HTTPRequest/timeout``, but it does not count as idle time. A paused
-    /// transfer keeps its mode alive.
-    public var isPaused: Bool {
+    /// has to wait. The time of the pause counts towards ``HTTPClient/Request/timeout``, but it does not count as idle time. A paused
+    /// transfer keeps its mode alive. The end after ``cancel()`` is reported despite a pause.
+    public var isReadingPaused: Bool {
         get { contents.state.isPaused }
         set {
-            requireOwnThread("HTTPTransfer.isPaused")
+            requireOwnThread("HTTPTransfer.isReadingPaused")
             contents.state.isPaused = newValue
             if !newValue { contents.transferSet?.enqueue(self) }
         }
     }
 
-    /// Ends the transfer immediately.
+    /// Ends the transfer.
     ///
-    /// After this call, no handler of the transfer is called, not even that of ``onEnd(_:)``, and all its handlers are released.
-    /// The connection is closed if the answer was not complete. Cancelling a transfer that has ended does nothing.
+    /// After this call, no call of a handler begins but the one of ``onEnd(_:)``, with ``HTTPClientError/Reason/cancelled``. The loop
+    /// makes it when it next runs in the client's mode, and never during this call. The other handlers are released at once, or on
+    /// another thread than the loop's, in the loop's next pass. The connection is closed if the response was not complete. Cancelling
+    /// a transfer that has ended does nothing.
     ///
     /// This call never waits, even if the name of the host is being resolved.
-    public func cancel() {
-        requireOwnThread("HTTPTransfer.cancel")
-        contents.transferSet?.cancel(self)
-    }
+    ///
+    /// > Thread safety: any thread; see <doc:HTTPOnALoop>.
+    public func cancel() { endAnywhere() }
 
     /// True until the handler of ``onEnd(_:)`` is called or the transfer is cancelled.
-    public var isActive: Bool { contents.transferSet != nil && !contents.state.isOver }
+    ///
+    /// > Thread safety: any thread.
+    public var isOpen: Bool { !end.hasEnded }
 
     /// Ends the program unless the calling thread is the thread of the client's loop.
     ///
@@ -171,9 +179,29 @@ public final class HTTPTransfer {
 @available(*, unavailable)
 extension HTTPTransfer: Sendable {}
 
+extension HTTPTransfer: EndedAnywhere {
+    package func giveBack(inForkedChild isChild: Bool) {
+        if isChild {
+            // The connection is shared with the parent, and libcurl would say goodbye to the server.
+            let released = contents.handlers
+            contents.handlers = Handlers()
+            return withExtendedLifetime(released) {}
+        }
+        contents.transferSet?.cancel(self)
+    }
+}
+
+extension HTTPTransfer: Hashable {
+    /// True if both are the same transfer.
+    public static func == (one: HTTPTransfer, other: HTTPTransfer) -> Bool { one === other }
+
+    /// Hashes the identity of the transfer.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
 extension HTTPTransfer: CustomStringConvertible {
     /// A description: the request, and the source location at which the transfer was started.
     public var description: String {
-        "\(isActive ? "" : "ended ")transfer of \(request) started at \(origin)"
+        "\(isOpen ? "" : "ended ")transfer of \(request) started at \(origin)"
     }
 }

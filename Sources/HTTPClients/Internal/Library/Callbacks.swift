@@ -24,7 +24,8 @@ func transferCallbacks() -> runloops_callbacks {
             let room = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: count)
             return unsafe withTransfer(context) { unsafe $0.giveBody(room) }
         },
-        rewind: { context in unsafe withTransfer(context) { $0.contents.upload?.rewind() ?? false } })
+        rewind: { context in unsafe withTransfer(context) { $0.contents.upload?.rewind() ?? false } },
+        repeat: { context in unsafe withTransfer(context) { $0.mayRepeat() } })
 }
 
 /// Returns the transfer that libcurl passes to its callbacks as the context.
@@ -42,61 +43,87 @@ private func withTransfer<Result>(
 }
 
 extension HTTPTransfer {
-    /// The limit on the bytes in a transfer's inbox; at the limit, libcurl must hold back further bytes.
-    ///
-    /// The inbox holds the received bytes that no handler or task has taken yet. The callback for the body checks the limit,
-    /// because libcurl can read up to a hundred times from one socket in one call.
-    static let inboxLimit = 128 << 10
-
     fileprivate func takeHeader(_ line: Span<UInt8>) -> Bool {
-        if contents.transferSet == nil { return false }
+        guard let transferSet = contents.transferSet else { return false }
+        if !contents.stored.account.takesHeader(line.count, of: contents.stored) {
+            return refuse(.noRoomForHeader(limit: transferSet.options.inputLimit ?? 0))
+        }
+        defer { recount() }
+        if contents.header.isAtStart && !speaksVersion(of: line) {
+            return refuse(.invalidResponse("its version of HTTP is not the one of the connection"))
+        }
         switch contents.header.add(line) {
         case .incomplete, .notShown: return true
         case .tooLong: return refuse(.headerTooLarge(limit: contents.header.limit))
         case .invalid(let words): return refuse(.invalidResponse(words))
         case .complete: break
         }
-        guard let transferSet = contents.transferSet else { return false }
-        if contents.header.redirects && transferSet.options.redirectLimit > 0 {
-            contents.redirects += 1
-            // After a 303, the next request is a GET, unless the method is HEAD. libcurl changes the method only if no custom
-            // method name is set.
-            if contents.header.status == 303, let handle = unsafe contents.handle {
-                unsafe runloops_transfer_forget_method(handle)
+        do throws(HTTPClientError) {
+            if transferSet.options.redirectLimit > 0, let location = try contents.header.location() {
+                contents.hop.location = location
+                return true
             }
-            return true
-        }
-        contents.response = HTTPResponse(
-            contents.header, url: contents.redirects == 0 ? request.url : currentURL)
+            if contents.header.status == 101 && !request.headerFields.contains(.upgrade) {
+                throw .invalidResponse("it switches to a protocol that was not asked for")
+            }
+            try contents.body.begin(
+                contents.header, method: contents.hop.method,
+                decodes: transferSet.options.acceptsCompression && contents.header.status != 206,
+                acceptsAll: request.headerFields.contains(.acceptEncoding))
+        } catch { return refuse(error) }
+        contents.response = HTTPClient.ResponseHead(contents.header, url: contents.hop.url)
         contents.state.headerIsComplete()
         transferSet.enqueue(self)
         return true
     }
 
-    /// The URL that libcurl has reached by following redirects.
-    private var currentURL: String {
-        guard let handle = unsafe contents.handle, let url = unsafe runloops_transfer_url(handle) else {
-            return request.url
+    /// True if a status line has the version of HTTP that the connection speaks.
+    ///
+    /// libcurl believes the line, and would treat the connection as one that many requests share.
+    private func speaksVersion(of line: Span<UInt8>) -> Bool {
+        let offset = "HTTP/".utf8.count
+        guard line.count > offset, let handle = unsafe contents.handle else { return true }
+        let isVersion1 = line[offset] == UInt8(ascii: "1")
+        switch unsafe runloops_transfer_spoken(handle) {
+        case runloops_speaks_http1: return isVersion1
+        case runloops_speaks_http2: return !isVersion1
+        default: return true
         }
-        // Safe: libcurl owns the string, and this copies it.
-        return unsafe String(cString: url)
     }
 
     fileprivate func takeBody(_ bytes: UnsafeRawBufferPointer) -> runloops_taking {
         guard let transferSet = contents.transferSet else { return runloops_refused }
-        if contents.inbox.count >= HTTPTransfer.inboxLimit {
-            contents.isHeld = true
+        // The bodies of redirects are read only so that their connections can be used again. A long one is not worth that.
+        if contents.hop.location != nil {
+            return contents.hop.discard(bytes.count) ? runloops_taken : runloops_refused
+        }
+        if !contents.stored.account.takesBody(bytes.count, of: contents.stored) {
+            if !contents.body.hasBytes { contents.stored.account.wait(self) }
+            contents.body.isHeld = true
             return runloops_hold
         }
-        contents.receivedByteCount += bytes.count
-        if let limit = transferSet.options.bodyLimit, contents.receivedByteCount > limit {
-            _ = refuse(.bodyTooLarge(limit: limit))
+        defer { recount() }
+        do throws(HTTPClientError) {
+            if try unsafe !contents.body.take(bytes) { return runloops_hold }
+        } catch {
+            _ = refuse(error)
             return runloops_refused
         }
-        // Safe: the bytes are copied during the call.
-        unsafe contents.inbox.append(contentsOf: bytes)
         transferSet.enqueue(self)
         return runloops_taken
+    }
+
+    /// Decides if libcurl may send the request again, because the connection has ended before the first byte of an answer.
+    ///
+    /// The server may have carried out the request. So only requests are sent again that have the same effect twice as once; see RFC
+    /// 9110, 9.2.2.
+    func mayRepeat() -> Bool {
+        if contents.hop.isIdempotent && contents.response == nil {
+            contents.header = HeaderBlock(limit: contents.header.limit)
+            return true
+        }
+        return refuse(
+            .connectionLost("the server has closed it, and \(contents.hop.method) is not sent again"))
     }
 
     fileprivate func giveBody(_ room: UnsafeMutableRawBufferPointer) -> Int {

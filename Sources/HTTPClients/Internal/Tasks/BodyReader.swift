@@ -9,6 +9,10 @@ internal import RunLoops
 final class BodyReader {
     let transfer: HTTPTransfer
 
+    /// The number of steps of decoding since the task has last let others have their turn.
+    private var steps = 0
+    private static let stepLimit = 4
+
     init(_ transfer: HTTPTransfer) {
         self.transfer = transfer
         transfer.contents.isReadByTask = true
@@ -17,7 +21,11 @@ final class BodyReader {
     deinit {
         // Only the thread of the loop may access the transfer, but the last reference may be released on another thread.
         let last = LastReference(transfer: transfer)
-        transfer.loop.doLast { last.transfer.cancel() }
+        transfer.loop.doLast {
+            last.transfer.cancel()
+            last.transfer.contents.body.discard()
+            last.transfer.recount()
+        }
     }
 
     /// A transfer that the reader's `deinit` passes to the thread of the loop.
@@ -26,13 +34,31 @@ final class BodyReader {
     /// thread of the loop.
     private struct LastReference: @unchecked Sendable { let transfer: HTTPTransfer }
 
-    /// Removes and returns the received bytes that the transfer has stored; nil if there are none.
+    /// Removes and returns received bytes that the transfer has stored; nil if there are none.
     func take() -> [UInt8]? {
-        if transfer.contents.inbox.isEmpty { return nil }
-        let bytes = transfer.contents.inbox
-        transfer.contents.inbox = []
-        transfer.contents.transferSet?.resumeIfEmptied(transfer)
-        return bytes
+        while transfer.contents.body.hasBytes {
+            var bytes: [UInt8]
+            if transfer.contents.body.isCoded {
+                steps += 1
+                do throws(HTTPClientError) { bytes = try transfer.contents.body.decode() } catch {
+                    transfer.fail(error)
+                    return nil
+                }
+            } else {
+                bytes = transfer.contents.body.takeBytes()
+            }
+            transfer.recount()
+            transfer.contents.transferSet?.resumeIfEmptied(transfer)
+            if !bytes.isEmpty { return bytes }
+        }
+        return nil
+    }
+
+    /// True if the task has decoded so much that others should have their turn.
+    var isDueToYield: Bool {
+        if steps < BodyReader.stepLimit { return false }
+        steps = 0
+        return true
     }
 
     /// Suspends the calling task until the transfer has something new for the task, or has ended.
@@ -41,7 +67,9 @@ final class BodyReader {
     /// the task is cancelled, the transfer is cancelled.
     func wait(isolation: isolated (any Actor)?) async {
         if transfer.contents.wait != nil {
-            misuse("HTTPBody: two tasks await the body of the \(transfer); let one task iterate over it")
+            misuse(
+                "HTTPClient.Response.Body: two tasks await the body of the \(transfer); let one task iterate over it"
+            )
         }
         let task = OneShot<WakeUp>()
         let news = await task.value(

@@ -10,17 +10,16 @@ extension TransferSet {
         giveTurns()
         if source.deadlineHasPassed { deadlineHasPassed() }
         deliverQueue()
-        // Descriptors beyond the budget are left for the next pass of the loop, so that many transfers do not hold up other inputs
-        // of the loop.
-        var budget = Budget()
-        while isValid && budget.spend(), let report = source.nextReport() {
+        // What exceeds the budget is left for the next pass of the loop, so that many transfers do not hold up other inputs of the
+        // loop.
+        while isValid, let report = source.nextReport() {
             work(on: report)
             collect()
             deliverQueue()
         }
         // libcurl is to be called at once, for example for a transfer that a handler has started. Otherwise that would wait for the
         // next pass of the loop.
-        if isValid, contents.libraryDeadline == .distantPast {
+        if isValid, contents.libraryDeadline == .distantPast, spend() {
             deadlineHasPassed()
             deliverQueue()
         }
@@ -31,15 +30,18 @@ extension TransferSet {
         closeIfAbandoned()
     }
 
+    /// Counts a step of work, such as a call of a handler, if the budget of the pass allows it.
+    func spend() -> Bool { contents.source?.spend() ?? false }
+
     private func work(on report: LibrarySource.Report) {
         if let transfer = contents.waitingUploads.removeValue(forKey: report.descriptor) {
             contents.source?.setInterest([], of: report.descriptor)
             return uploadHasMore(transfer)
         }
         let readiness = report.readiness
-        // libcurl finds the reason for a hang-up by reading.
+        // libcurl finds the reason for a hang-up by reading. After an error, it reads first, too: an answer can have arrived before.
         unsafe runloops_transfers_act(
-            contents.multi, report.descriptor, !readiness.isDisjoint(with: [.readable, .hangUp]),
+            contents.multi, report.descriptor, !readiness.isDisjoint(with: [.readable, .hangUp, .error]),
             readiness.contains(.writable), readiness.contains(.error))
     }
 
@@ -53,26 +55,26 @@ extension TransferSet {
         if let date = contents.idleDeadline, date <= now { endIdle(now) }
     }
 
-    /// Ends the transfers that libcurl reports as complete.
+    /// Continues with the transfers whose requests libcurl has ended.
     private func collect() {
         var code: CInt = 0
-        while let context = unsafe runloops_transfers_next(contents.multi, &code) {
-            let transfer = unsafe transfer(context)
-            finish(transfer, error(code, of: transfer))
+        while let multi = unsafe contents.multi, let context = unsafe runloops_transfers_next(multi, &code) {
+            requestHasEnded(unsafe transfer(context), code)
         }
     }
 
     /// Ends the transfers that have been idle for ``HTTPClient/Options/idleTimeout``, and sets the instant of the next check.
     private func endIdle(_ now: ContinuousClock.Instant) {
-        contents.idleDeadline = now + IdleWatch.interval(of: options.idleTimeout)
+        guard let limit = options.idleTimeout else { return contents.idleDeadline = nil }
+        contents.idleDeadline = now + IdleWatch.interval(of: limit)
         for transfer in contents.active {
             guard let handle = unsafe transfer.contents.handle else { continue }
             let isHeld =
-                transfer.contents.isHeld || transfer.contents.state.isPaused
+                transfer.contents.body.isHeld || transfer.contents.state.isPaused
                 || transfer.contents.upload?.isWaiting == true
             let progress = unsafe runloops_transfer_progress(handle)
             if transfer.contents.idle.isIdle(
-                progress: progress, isHeld: isHeld, limit: options.idleTimeout, now: now)
+                progress: progress, isHeld: isHeld, limit: limit, now: now)
             {
                 finish(transfer, .timedOut(.idle))
             }
@@ -81,7 +83,7 @@ extension TransferSet {
 
     // MARK: - Delivering
 
-    /// Calls the handlers of the transfers that are in the queue now.
+    /// Calls the handlers of the transfers that are in the queue now, as far as the budget allows.
     ///
     /// Transfers that are queued meanwhile are left for a later call.
     private func deliverQueue() {
@@ -89,25 +91,42 @@ extension TransferSet {
         contents.isDelivering = true
         for _ in 0..<contents.queue.count {
             guard let transfer = contents.queue.popFirst() else { break }
-            deliver(transfer)
+            if deliver(transfer, isBounded: true) { continue }
+            enqueue(transfer)
+            break
         }
         contents.isDelivering = false
     }
 
     /// Calls the handlers of queued transfers until the queue is empty, unless a handler is already running.
-    func deliverAll() { while !contents.queue.isEmpty && !contents.isDelivering { deliverQueue() } }
+    func deliverAll() {
+        if contents.isDelivering { return }
+        contents.isDelivering = true
+        while let transfer = contents.queue.popFirst() { _ = deliver(transfer, isBounded: false) }
+        contents.isDelivering = false
+    }
 
-    private func deliver(_ transfer: HTTPTransfer) {
+    /// Calls the handlers of a transfer that are due.
+    ///
+    /// - Returns: False if the budget is spent, so that handlers are left to call.
+    private func deliver(_ transfer: HTTPTransfer, isBounded: Bool) -> Bool {
         transfer.contents.isQueued = false
+        letEndsTakeEffect(transfer)
         if transfer.contents.isReadByTask {
+            if isBounded && !spend() { return false }
             _ = transfer.contents.upload?.stream?.takeDrained()
-            return transfer.wakeTask()
+            transfer.wakeTask()
+            return true
         }
-        if transfer.contents.upload?.stream?.takeDrained() == true {
+        if transfer.contents.upload?.stream?.hasDrained == true {
+            if isBounded && !spend() { return false }
+            _ = transfer.contents.upload?.stream?.takeDrained()
             transfer.contents.handlers.drained?(transfer)
+            letEndsTakeEffect(transfer)
         }
-        while true {
-            switch transfer.contents.state.next(hasBytes: !transfer.contents.inbox.isEmpty) {
+        while transfer.contents.state.hasNext(hasBytes: transfer.contents.body.hasBytes) {
+            if isBounded && !spend() { return false }
+            switch transfer.contents.state.next(hasBytes: transfer.contents.body.hasBytes) {
             case .response:
                 if let handler = transfer.contents.handlers.response,
                     let response = transfer.contents.response
@@ -116,22 +135,40 @@ extension TransferSet {
                 }
             case .bytes: deliverBytes(transfer)
             case .end(let error):
-                transfer.contents.handlers.end.take()?(transfer, error)
-                return remove(transfer)
-            case .nothing: return resumeIfEmptied(transfer)
+                _ = transfer.end.beginGivingBack()
+                transfer.contents.handlers.end.take()?(transfer, error ?? transfer.contents.body.problem)
+                remove(transfer)
+                return true
+            case .nothing: break
             }
+            letEndsTakeEffect(transfer)
         }
+        resumeIfEmptied(transfer)
+        return true
+    }
+
+    /// Lets what other threads have ended take effect, before the next handler is called.
+    private func letEndsTakeEffect(_ transfer: HTTPTransfer) {
+        if transfer.end.hasEnded { transfer.endHere() }
+        if end.hasEnded { endHere() }
     }
 
     private func deliverBytes(_ transfer: HTTPTransfer) {
         // The bytes leave the transfer first, because it may receive new ones while the handler runs.
-        var bytes = transfer.contents.inbox
-        transfer.contents.inbox = []
+        if transfer.contents.body.isCoded {
+            do throws(HTTPClientError) {
+                let bytes = try transfer.contents.body.decode()
+                // Safe: a byte has no padding.
+                transfer.recount()
+                if !bytes.isEmpty { transfer.contents.handlers.data?(transfer, unsafe bytes.span.bytes) }
+            } catch { transfer.fail(error) }
+            return
+        }
+        let bytes = transfer.contents.body.takeBytes()
+        transfer.recount()
         // Safe: a byte has no padding.
         transfer.contents.handlers.data?(transfer, unsafe bytes.span.bytes)
-        guard transfer.contents.inbox.isEmpty, !transfer.contents.state.hasEnded else { return }
-        bytes.removeAll(keepingCapacity: true)
-        transfer.contents.inbox = bytes
+        if !transfer.contents.state.hasEnded { transfer.contents.body.reuse(bytes) }
     }
 
     /// Lets libcurl continue a transfer, if libcurl holds back bytes and the transfer has room for them.
@@ -144,11 +181,11 @@ extension TransferSet {
     /// Lets libcurl continue a transfer at once, in both directions.
     func resume(_ transfer: HTTPTransfer) {
         guard let handle = unsafe transfer.contents.handle else { return }
-        transfer.contents.isHeld = false
+        transfer.contents.body.isHeld = false
         // libcurl calls the callbacks here, and they may refuse to continue. In that case, libcurl returns an error, and does not
         // report the end of the transfer.
         let code = unsafe runloops_transfer_resume(handle)
-        if code != 0 { finish(transfer, error(code, of: transfer)) }
+        if code != 0 { requestHasEnded(transfer, code) }
     }
 
     /// Makes libcurl ask again for bytes of the request's body, if there were none when it last asked.

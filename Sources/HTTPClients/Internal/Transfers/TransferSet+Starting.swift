@@ -11,146 +11,145 @@ extension TransferSet {
     ///   - configure: The user's closure that sets the handlers.
     /// - Returns: The transfer.
     func start(
-        _ request: HTTPRequest, _ file: UploadFile?, _ origin: SourceLocation,
+        _ request: HTTPClient.Request, _ file: UploadFile?, _ origin: SourceLocation,
         _ configure: (HTTPTransfer) -> Void
     ) -> HTTPTransfer {
         loop.requireOwnThread(
             "HTTPClient.start", "perform a block on the loop of the client and start it there")
         let transfer = HTTPTransfer(request, self, origin)
+        _ = transfer.end.join(loop)
         if !isValid {
-            transfer.contents.state.cancel()
+            transfer.contents.state.cut(.clientInvalidated)
+            _ = transfer.end.beginGivingBack()
             transfer.contents.transferSet = nil
             return transfer
         }
         add(transfer)
         transfer.contents.upload = upload(of: request, file)
+        if let timeout = request.timeout { transfer.contents.hop.deadline = .now + timeout }
         configure(transfer)
         // The closure may have cancelled the transfer, or invalidated the client.
-        if transfer.contents.transferSet == nil || !isValid { return transfer }
+        if !transfer.isOpen || !isValid { return transfer }
         takeTurn(transfer)
         return transfer
     }
 
-    private func upload(of request: HTTPRequest, _ file: UploadFile?) -> Upload? {
+    private func upload(of request: HTTPClient.Request, _ file: UploadFile?) -> Upload? {
         if let file { return Upload(.file(file)) }
         switch request.body {
         case .none: return nil
         // libcurl copies a small body of a POST when the transfer begins, and asks for all other bodies piece by piece.
         case .bytes(let bytes):
-            return request.method == "POST" && bytes.count <= 65_536 ? nil : Upload(.bytes(bytes, given: 0))
+            return request.method == .post && bytes.count <= 65_536 ? nil : Upload(.bytes(bytes, given: 0))
         case .stream(let count): return Upload(.stream(UploadStream(expected: count)))
         }
     }
 
-    /// Begins a transfer: configures one of libcurl's handles for it, and adds the handle to the multi handle.
+    /// Begins a request of a transfer: makes one of libcurl's handles for it, and adds the handle to the multi handle.
     func begin(_ transfer: HTTPTransfer) throws(HTTPClientError) {
-        let request = transfer.request
-        try RequestLines.check(request)
-        guard let handle = unsafe takeHandle() else {
+        let hop = transfer.contents.hop
+        try RequestLines.check(hop, transfer.request)
+        let limits = try timeLimits(of: transfer)
+        guard let handle = unsafe settings.makeHandle(contents.multi, for: transfer) else {
             throw .other(code: 27, "out of memory or settings refused")
         }
         unsafe transfer.contents.handle = handle
-        for line in RequestLines.lines(of: request, hasBody: transfer.contents.upload != nil) {
+        let upload = transfer.contents.upload
+        for line in RequestLines.lines(of: hop, hasBody: upload != nil) {
             if unsafe !runloops_transfer_add_field(handle, line) { throw .other(code: 27, "out of memory") }
         }
-        var settings = unsafe runloops_request()
-        unsafe settings.milliseconds = request.timeout.map { TransferSet.milliseconds($0) } ?? 0
-        unsafe settings.count = 0
-        unsafe settings.shares_connection = RequestLines.isSecure(request.url)
+        var values = unsafe runloops_request()
+        unsafe (values.connect_milliseconds, values.milliseconds) = limits
+        unsafe values.numeric_names = hop.names.numericCount
+        unsafe values.is_secure = RequestLines.isSecure(hop.url)
         var isOther = false
-        switch request.method {
-        case "GET" where transfer.contents.upload == nil: unsafe settings.method = runloops_get
-        case "HEAD" where transfer.contents.upload == nil: unsafe settings.method = runloops_head
-        case "POST": unsafe settings.method = runloops_post
-        case "PUT" where transfer.contents.upload != nil: unsafe settings.method = runloops_put
+        switch hop.method {
+        case .get where upload == nil: unsafe values.method = runloops_get
+        case .head where upload == nil: unsafe values.method = runloops_head
+        case .post: unsafe values.method = runloops_post
+        case .put where upload != nil: unsafe values.method = runloops_put
+        // Servers expect a body of these methods, so its length is stated even if it is empty; RFC 9110, 8.6.
+        case .put where upload == nil, .patch where upload == nil:
+            unsafe values.method = runloops_post
+            isOther = true
         default:
-            unsafe settings.method = runloops_other_method
+            unsafe values.method = runloops_other_method
             isOther = true
         }
-        if let upload = transfer.contents.upload {
-            unsafe settings.body = runloops_given_body
-            unsafe settings.count = Int64(TransferSet.count(of: upload, request) ?? -1)
+        if let upload {
+            unsafe values.body = runloops_given_body
+            unsafe values.count = Int64(TransferSet.count(of: upload, transfer.request) ?? -1)
         }
-        let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
+        var copied: [UInt8] = []
+        if upload == nil && hop.hasBody, case .bytes(let bytes) = transfer.request.body { copied = bytes }
         // Safe: libcurl copies the strings and the bytes.
-        let code = unsafe request.url.withCString { url in
-            unsafe request.method.withCString { name in
-                unsafe settings.url = url
-                unsafe settings.name = isOther ? name : nil
-                guard transfer.contents.upload == nil, case .bytes(let bytes) = request.body else {
-                    return unsafe runloops_transfer_begin(handle, contents.multi, &settings, context)
+        let code = unsafe withStrings(
+            (
+                hop.url, isOther ? hop.method.rawValue : nil, hop.names.host.addresses,
+                hop.names.proxy.addresses
+            )
+        ) { url, name, hostAddresses, proxyAddresses in
+            unsafe copied.withUnsafeBytes { bytes in
+                unsafe (values.url, values.name) = (url, name)
+                unsafe (values.host_addresses, values.proxy_addresses) = (hostAddresses, proxyAddresses)
+                if upload == nil {
+                    unsafe values.body = runloops_copied_body
+                    unsafe values.bytes = bytes.baseAddress
+                    unsafe values.count = Int64(bytes.count)
+                    if unsafe values.method != runloops_post { unsafe values.body = runloops_no_body }
                 }
-                return unsafe bytes.withUnsafeBytes { bytes in
-                    unsafe settings.body = runloops_copied_body
-                    unsafe settings.bytes = bytes.baseAddress
-                    unsafe settings.count = Int64(bytes.count)
-                    return unsafe runloops_transfer_begin(handle, contents.multi, &settings, context)
-                }
+                return unsafe runloops_transfer_begin(handle, &values)
             }
         }
         if code != 0 { throw error(code, of: transfer) ?? .other(code: Int(code), "") }
     }
 
-    private static func count(of upload: Upload, _ request: HTTPRequest) -> Int? {
+    /// Returns the milliseconds that the connection and the whole request may take; 0 for no limit.
+    private func timeLimits(of transfer: HTTPTransfer) throws(HTTPClientError) -> (Int, Int) {
+        let connect = transfer.contents.hop.names.connectTimeLeft(of: options.connectLimit)
+        guard let deadline = transfer.contents.hop.deadline else {
+            return (TransferSet.milliseconds(connect), 0)
+        }
+        let left = deadline - .now
+        if left <= .zero { throw .timedOut(.total) }
+        transfer.contents.hop.timeoutBeforeRequest = left <= connect ? .total : .connect
+        return (TransferSet.milliseconds(connect), TransferSet.milliseconds(left))
+    }
+
+    private static func count(of upload: Upload, _ request: HTTPClient.Request) -> Int? {
         switch upload.source {
         case .bytes(let bytes, _): return bytes.count
         case .file(let file): return file.count
         case .stream:
-            if case .stream(let count) = request.body { return count }
+            if case .stream(let length) = request.body { return length }
             return nil
         }
     }
 
-    /// Removes and returns a spare handle, or makes a new one; nil if that fails.
-    private func takeHandle() -> OpaquePointer? {
-        if let spare = unsafe contents.spareHandles.popLast() { return unsafe spare }
-        var callbacks = transferCallbacks()
-        // Safe: libcurl copies the strings.
-        return unsafe withStrings([
-            options.proxyText, options.authorities, options.identity?.certificate, options.identity?.key,
-            options.userAgent,
-        ]) { strings in
-            var settings = unsafe runloops_settings(
-                connect_milliseconds: TransferSet.milliseconds(options.connectTimeout),
-                redirects: options.redirectLimit,
-                is_compressed: options.acceptsCompression, versions: options.libraryVersions,
-                proxy: strings[0],
-                authorities: strings[1], certificate: strings[2], key: strings[3], agent: strings[4])
-            return unsafe runloops_transfer_new(&settings, &callbacks)
-        }
-    }
-
-    /// The milliseconds of a duration, rounded up; at least 1, because libcurl takes 0 as no limit.
-    private static func milliseconds(_ duration: Duration) -> Int {
-        Int(max(1, duration / .milliseconds(1)).rounded(.up))
+    /// The milliseconds of a duration, rounded up; at least 1, because libcurl takes 0 as no limit, and at most what libcurl takes.
+    static func milliseconds(_ duration: Duration) -> Int {
+        if duration >= .milliseconds(Int32.max) { return Int(Int32.max) }
+        return max(1, Int((duration / .milliseconds(1)).rounded(.up)))
     }
 }
 
-extension HTTPClient.Options {
-    fileprivate var proxyText: String? {
-        switch proxy {
-        case .environment: nil
-        case .none: ""
-        case .url(let url): url
-        }
-    }
-
-    fileprivate var libraryVersions: runloops_versions {
-        switch versions {
-        case .automatic: runloops_automatic_version
-        case .http1: runloops_http1
-        }
-    }
-}
-
-/// Calls a closure with C copies of strings, which are valid until the closure returns.
+/// Calls a closure with the C strings of texts, which are valid until the closure returns.
 private func withStrings<Result>(
-    _ strings: [String?], _ found: [UnsafePointer<CChar>?] = unsafe [],
-    _ body: ([UnsafePointer<CChar>?]) -> Result
+    _ texts: (String, String?, String?, String?),
+    _ body: (
+        UnsafePointer<CChar>, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?
+    ) -> Result
 ) -> Result {
-    if unsafe found.count == strings.count { return unsafe body(found) }
-    guard let next = unsafe strings[found.count] else {
-        return unsafe withStrings(strings, found + [nil], body)
+    unsafe texts.0.withCString { first in
+        unsafe withString(texts.1) { second in
+            unsafe withString(texts.2) { third in
+                unsafe withString(texts.3) { fourth in unsafe body(first, second, third, fourth) }
+            }
+        }
     }
-    return unsafe next.withCString { unsafe withStrings(strings, found + [$0], body) }
+}
+
+private func withString<Result>(_ text: String?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+    guard let text else { return body(nil) }
+    return unsafe text.withCString { unsafe body($0) }
 }

@@ -11,7 +11,7 @@ extension TransferSet {
     static let workOfPass = 32
     /// The work of continuing a transfer, in units; the work of beginning a transfer is 1 unit.
     ///
-    /// A transfer that is continued receives up to ``HTTPTransfer/inboxLimit`` bytes of its body.
+    /// A transfer that is continued receives up to ``AnswerBody/limit`` bytes of its body.
     private static let workOfBytes = 4
 
     /// Begins a transfer, or continues a transfer whose bytes libcurl holds back.
@@ -30,7 +30,9 @@ extension TransferSet {
     /// This is called once in each pass of the loop.
     func giveTurns() {
         contents.workLeft = TransferSet.workOfPass
-        while contents.workLeft > 0, let transfer = contents.turns.popFirst() {
+        while contents.workLeft > 0, !contents.turns.isEmpty, spend(),
+            let transfer = contents.turns.popFirst()
+        {
             transfer.contents.awaitsTurn = false
             useTurn(transfer)
         }
@@ -53,6 +55,6 @@ extension TransferSet {
 
     /// True if libcurl is holding back bytes of a transfer, and the transfer now has room for these bytes.
     func isReadyForBytes(_ transfer: HTTPTransfer) -> Bool {
-        transfer.contents.isHeld && !transfer.contents.state.isPaused && transfer.contents.inbox.isEmpty
+        transfer.contents.body.isHeld && !transfer.contents.state.isPaused && !transfer.contents.body.hasBytes
     }
 }

@@ -10,12 +10,16 @@ internal import RunLoops
 ///
 /// Until the source is invalidated, the loop holds the source, and the source holds this object.
 ///
-/// > Thread safety: the loop's own thread only.
+/// > Thread safety: the loop's own thread only, but for the end.
 @safe
 final class TransferSet {
     let loop: RunLoop
+    let mode: RunLoop.Mode
     let options: HTTPClient.Options
+    let settings: ClientSettings
     let origin: SourceLocation
+    let storedInput: StoredInput
+    let end = InputEnd()
 
     /// The storage of ``contents``.
     ///
@@ -37,8 +41,6 @@ final class TransferSet {
         var turns = Deque<HTTPTransfer>()
         /// The units of work that are left in this pass of the loop; at 0 or less, transfers wait for their turn.
         var workLeft = TransferSet.workOfPass
-        /// libcurl's handles of ended transfers, kept for new transfers.
-        var spareHandles: [OpaquePointer] = unsafe []
         /// The transfers that wait for more bytes of their request bodies; the key is the descriptor that the body is read from.
         var waitingUploads: [CInt: HTTPTransfer] = [:]
         /// The instant at which libcurl wants to be called; nil for none.
@@ -64,15 +66,18 @@ final class TransferSet {
         _ loop: RunLoop, _ mode: RunLoop.Mode, _ options: HTTPClient.Options, _ origin: SourceLocation
     ) throws(SystemError) {
         self.loop = loop
+        self.mode = mode
         self.options = options
+        settings = ClientSettings(options)
+        storedInput = StoredInput(limit: options.inputLimit)
         self.origin = origin
         guard CurlLibrary.isReady else { throw SystemError(call: "curl_global_init", code: ENOMEM) }
-        let source = try LibrarySource(onInvalidation: { [self] in end() }) { [self] _ in serve() }
+        let source = try LibrarySource(onInvalidation: { [self] in endTransfers() }) { [self] _ in serve() }
         source.keepsModesAlive = false
-        // Safe: the callbacks are not called after `end`, and until then the source holds this object.
+        // Safe: the callbacks are not called after `endTransfers`, and until then the source holds this object.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe contents.multi = runloops_transfers_new(
-            options.connectionsPerHost, options.connections ?? 0,
+            options.connectionLimitPerHost, options.connectionLimit ?? 0,
             { descriptor, reads, writes, context in
                 unsafe withOwner(context) { $0.watch(descriptor, reads: reads, writes: writes) }
             },
@@ -86,9 +91,16 @@ final class TransferSet {
             throw error
         }
         contents.source = source
+        _ = end.join(loop)
     }
 
-    var isValid: Bool { unsafe contents.multi != nil }
+    /// True until the set has given back what it holds; false at once after an end on another thread.
+    ///
+    /// That end takes effect here, if it has not yet.
+    var isValid: Bool {
+        if end.hasEnded { endHere() }
+        return unsafe contents.multi != nil
+    }
 
     // MARK: - Requests of libcurl
 
@@ -129,7 +141,7 @@ final class TransferSet {
     func add(_ transfer: HTTPTransfer) {
         if contents.active.isEmpty {
             contents.source?.keepsModesAlive = true
-            contents.idleDeadline = .now + IdleWatch.interval(of: options.idleTimeout)
+            contents.idleDeadline = options.idleTimeout.map { .now + IdleWatch.interval(of: $0) }
         }
         transfer.contents.place = contents.active.count
         contents.active.append(transfer)
@@ -138,8 +150,13 @@ final class TransferSet {
     /// Removes a transfer whose handlers will not be called again, and releases these handlers.
     func remove(_ transfer: HTTPTransfer) {
         guard transfer.contents.transferSet === self else { return }
+        _ = transfer.end.beginGivingBack()
         transfer.contents.transferSet = nil
         transfer.contents.upload = nil
+        // A task takes the rest later.
+        if !transfer.contents.isReadByTask { transfer.contents.body.discard() }
+        transfer.recount()
+        storedInput.resumeWaiting()
         var handlers = HTTPTransfer.Handlers()
         swap(&handlers, &transfer.contents.handlers)
         if transfer.contents.place >= 0 {
@@ -181,24 +198,34 @@ final class TransferSet {
     /// Ends the set if the user's `HTTPClient` was released and the last transfer has ended.
     func closeIfAbandoned() { if contents.isAbandoned && contents.active.isEmpty { close() } }
 
-    func close() { contents.source?.invalidate() }
+    private func close() { endHere() }
 
     /// Ends all transfers, and frees libcurl's memory.
     ///
     /// The source calls this when it is invalidated.
-    private func end() {
+    private func endTransfers() {
+        _ = end.beginGivingBack()
         guard let ended = unsafe contents.multi else { return }
         for transfer in contents.active {
+            // The user may have cancelled it on another thread.
+            if transfer.end.hasEnded { transfer.endHere() }
             finish(transfer, .clientInvalidated)
-            transfer.contents.state.invalidate()
+            transfer.contents.state.cut(.clientInvalidated)
             enqueue(transfer)
         }
         unsafe contents.multi = nil
         contents.source = nil
         contents.turns = []
-        while let handle = unsafe contents.spareHandles.popLast() { unsafe runloops_transfer_free(handle) }
         unsafe runloops_transfers_free(ended)
         deliverAll()
+    }
+}
+
+extension TransferSet: EndedAnywhere {
+    func giveBack(inForkedChild isChild: Bool) {
+        // In a child, the source only releases memory, and does not report its end. So libcurl does not end the connections, which
+        // are shared with the parent.
+        contents.source?.invalidate()
     }
 }
 

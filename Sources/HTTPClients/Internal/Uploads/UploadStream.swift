@@ -1,5 +1,3 @@
-internal import HTTPMessages
-
 /// A request body that the user writes while it is sent.
 final class UploadStream {
     private var queue = BodyQueue(highWaterMark: 256 << 10)
@@ -37,7 +35,7 @@ final class UploadStream {
         total += filled
         // Without this error, libcurl would leave the server waiting for bytes that never arrive.
         if let expected, total > expected || filled == 0 && hasEnded && total < expected {
-            throw .wrongBodyCount
+            throw .wrongBodyLength
         }
         return filled == 0 && !hasEnded ? nil : filled
     }

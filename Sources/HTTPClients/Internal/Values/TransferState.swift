@@ -1,7 +1,7 @@
 /// The part of a transfer that decides which handler is called next.
 ///
 /// The order is: first the header of the answer, then the bytes of the body, finally the end. The header and the end are delivered
-/// at most once. Nothing is delivered after the transfer was cancelled.
+/// at most once. After the transfer was cancelled, only the end is delivered.
 struct TransferState {
     /// The handler that is to be called next.
     enum Delivery: Equatable {
@@ -21,7 +21,10 @@ struct TransferState {
     }
 
     private enum End: Equatable {
+        /// The end comes after what is stored, unless the transfer is paused.
         case reached(HTTPClientError?)
+        /// The end comes next, even if the transfer is paused, and what is stored is not delivered.
+        case cut(HTTPClientError)
         case delivered
     }
 
@@ -34,15 +37,16 @@ struct TransferState {
     /// True once the transfer has ended or was cancelled, even if the handler of the end was not called yet.
     var hasEnded: Bool { end != nil }
 
-    /// True once no handler is left to call: the end was delivered, or the transfer was cancelled.
-    var isOver: Bool { end == .delivered }
-
     /// The result of the transfer.
     ///
     /// It is nil until the transfer has ended. Then it is the error, or `.some(nil)` if the answer is complete.
     var result: HTTPClientError?? {
-        if case .reached(let error) = end { return .some(error) }
-        return end == nil ? nil : .some(.cancelled)
+        switch end {
+        case nil: nil
+        case .reached(let error): .some(error)
+        case .cut(let error): .some(error)
+        case .delivered: .some(.cancelled)
+        }
     }
 
     mutating func headerIsComplete() { if case .awaited = answer { answer = .complete } }
@@ -50,15 +54,31 @@ struct TransferState {
     /// Records that the transfer has ended, unless it had ended before.
     mutating func finish(_ error: HTTPClientError?) { if end == nil { end = .reached(error) } }
 
-    /// Changes the result to `clientInvalidated`, if the transfer is paused, has ended, and has not delivered its result yet.
-    ///
-    /// This is called when the client is invalidated. The new result is delivered despite the pause.
-    mutating func invalidate() {
-        if isPaused, case .reached = end { end = .reached(.clientInvalidated) }
+    /// Records that the stored bytes of a transfer, which may have ended, could not be decoded.
+    mutating func fail(_ error: HTTPClientError) {
+        switch end {
+        case nil, .reached: end = .reached(error)
+        case .cut, .delivered: break
+        }
     }
 
-    /// Ends the transfer, so that no handler is called any more.
-    mutating func cancel() { end = .delivered }
+    /// Ends the transfer because it was cancelled or its client invalidated, unless its end was delivered.
+    mutating func cut(_ error: HTTPClientError) {
+        switch end {
+        case nil, .reached: end = .cut(error)
+        case .cut, .delivered: break
+        }
+    }
+
+    /// True if ``next(hasBytes:)`` would return a handler.
+    func hasNext(hasBytes: Bool) -> Bool {
+        switch (answer, end) {
+        case (_, .delivered): false
+        case (_, .cut), (.complete, _): true
+        case (.awaited, nil), (.delivered, nil): hasBytes && !isPaused
+        case (.awaited, .reached), (.delivered, .reached): !isPaused
+        }
+    }
 
     /// Returns the handler that is to be called next, and records that it was called.
     ///
@@ -66,9 +86,9 @@ struct TransferState {
     mutating func next(hasBytes: Bool) -> Delivery {
         switch (answer, end) {
         case (_, .delivered): return .nothing
-        case (_, .reached(.clientInvalidated)):
+        case (_, .cut(let error)):
             end = .delivered
-            return .end(.clientInvalidated)
+            return .end(error)
         case (.complete, _):
             answer = .delivered
             return .response

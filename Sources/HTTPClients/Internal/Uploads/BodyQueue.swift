@@ -1,27 +1,27 @@
 internal import DequeModule
 
 /// A queue of body bytes that were written, and are not sent yet.
-package struct BodyQueue {
+struct BodyQueue {
     private var chunks = Deque<[UInt8]>()
     /// The number of bytes that were already taken out of the first chunk.
     private var given = 0
     /// The number of bytes in the queue.
-    package private(set) var count = 0
+    private(set) var count = 0
     /// True if, since the last call of ``takeDrained()``, ``count`` has fallen from above the high-water mark to half of the mark.
-    package private(set) var hasDrained = false
+    private(set) var hasDrained = false
     /// True if ``count`` has exceeded the high-water mark, and has not fallen to half of the mark since then.
-    package private(set) var isAboveMark = false
+    private(set) var isAboveMark = false
     private let highWaterMark: Int
 
     /// Creates an empty queue.
     ///
     /// - Parameter highWaterMark: The number of bytes above which a writer should wait.
-    package init(highWaterMark: Int) { self.highWaterMark = highWaterMark }
+    init(highWaterMark: Int) { self.highWaterMark = highWaterMark }
 
     /// Adds bytes at the end of the queue.
     ///
     /// - Returns: False if the writer should wait.
-    package mutating func append(_ bytes: [UInt8]) -> Bool {
+    mutating func append(_ bytes: [UInt8]) -> Bool {
         if !bytes.isEmpty { chunks.append(bytes) }
         count += bytes.count
         if count > highWaterMark { isAboveMark = true }
@@ -32,7 +32,7 @@ package struct BodyQueue {
     ///
     /// - Parameter room: The buffer.
     /// - Returns: The number of bytes moved.
-    package mutating func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
+    mutating func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
         while filled < room.count, let chunk = chunks.first {
             let part = chunk[given...].prefix(room.count - filled)
@@ -54,7 +54,7 @@ package struct BodyQueue {
     }
 
     /// Returns true if, since the last call, ``count`` has fallen from above the high-water mark to half of the mark.
-    package mutating func takeDrained() -> Bool {
+    mutating func takeDrained() -> Bool {
         defer { hasDrained = false }
         return hasDrained
     }
