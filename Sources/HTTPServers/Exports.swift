@@ -1,2 +1,4 @@
-// Clients and servers share the type of header fields.
-@_exported public import HTTPMessages
+#if HTTPServers
+    // The values of requests and responses, such as names of fields.
+    @_exported public import HTTPTypes
+#endif

@@ -1,55 +1,94 @@
-public import HTTPMessages
+#if HTTPServers
+    public import HTTPTypes
 
-extension HTTPServer {
-    /// An answer to a request.
-    ///
-    /// ```swift
-    /// var response = HTTPServer.Response("Hello, world!")
-    /// response.fields["Cache-Control"] = "no-store"
-    /// ```
-    ///
-    /// The server adds `Date`, `Content-Length` and `Connection`.
-    ///
-    /// > Thread safety: a value.
-    public struct Response: Hashable, Sendable {
-        /// The status of the answer, from 200 to 599.
-        public var status: Int
-
-        /// The fields of the header.
+    extension HTTPServer {
+        /// A response to a request.
         ///
-        /// `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are set by the server, and are not allowed here. Each value
-        /// needs at least one character, because libmicrohttpd sends no empty values.
-        public var fields: HTTPFields
-
-        /// The body of the answer.
-        public var body: [UInt8]
-
-        /// Creates an answer.
+        /// ```swift
+        /// var response = HTTPServer.Response.text("Hello, world!")
+        /// response.headerFields[.cacheControl] = "no-store"
+        /// ```
         ///
-        /// - Parameters:
-        ///   - status: The status.
-        ///   - fields: The fields of the header.
-        ///   - body: The body.
-        public init(status: Int, fields: HTTPFields = [:], body: [UInt8] = []) {
-            self.status = status
-            self.fields = fields
-            self.body = body
-        }
-
-        /// Creates an answer with a text.
+        /// The server adds `Date`, `Content-Length` and `Connection`.
         ///
-        /// - Parameters:
-        ///   - text: The text, which is sent in UTF-8.
-        ///   - type: The value of `Content-Type`.
-        ///   - status: The status.
-        public init(_ text: String, type: String = "text/plain; charset=utf-8", status: Int = 200) {
-            self.init(status: status, fields: HTTPFields(), body: Array(text.utf8))
-            fields.append("Content-Type", type)
+        /// > Thread safety: a value.
+        public struct Response: Hashable, Sendable {
+            /// The status, from 200 to 599.
+            public var status: HTTPResponse.Status
+
+            /// The fields of the header.
+            ///
+            /// `Content-Length`, `Transfer-Encoding`, `Connection` and `Date` are set by the server, and are not allowed here.
+            public var headerFields: HTTPFields
+
+            /// The body.
+            public var body: [UInt8]
+
+            /// Creates a response.
+            ///
+            /// - Parameters:
+            ///   - status: The status.
+            ///   - headerFields: The fields of the header.
+            ///   - body: The body.
+            public init(status: HTTPResponse.Status, headerFields: HTTPFields = [:], body: [UInt8] = []) {
+                self.status = status
+                self.headerFields = headerFields
+                self.body = body
+            }
+
+            /// Creates a response from HTTPTypes' value of its head.
+            ///
+            /// - Parameters:
+            ///   - head: The status and the fields.
+            ///   - body: The body.
+            public init(_ head: HTTPResponse, body: [UInt8] = []) {
+                self.init(status: head.status, headerFields: head.headerFields, body: body)
+            }
+
+            /// Creates a response with a plain text.
+            ///
+            /// - Parameters:
+            ///   - text: The text, which is sent in UTF-8.
+            ///   - status: The status.
+            /// - Returns: The response.
+            public static func text(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
+                Response(
+                    status: status, headerFields: [.contentType: "text/plain; charset=utf-8"],
+                    body: Array(text.utf8))
+            }
+
+            /// Creates a response with a page.
+            ///
+            /// - Parameters:
+            ///   - page: The page, in HTML, which is sent in UTF-8.
+            ///   - status: The status.
+            /// - Returns: The response.
+            public static func html(_ page: String, status: HTTPResponse.Status = .ok) -> Response {
+                Response(
+                    status: status, headerFields: [.contentType: "text/html; charset=utf-8"],
+                    body: Array(page.utf8))
+            }
+
+            /// Creates a response with a JSON text.
+            ///
+            /// - Parameters:
+            ///   - bytes: The text, in UTF-8, as encoders return it.
+            ///   - status: The status.
+            /// - Returns: The response.
+            public static func json(_ bytes: [UInt8], status: HTTPResponse.Status = .ok) -> Response {
+                Response(status: status, headerFields: [.contentType: "application/json"], body: bytes)
+            }
+
+            /// Creates a response without a body.
+            ///
+            /// - Parameter status: The status.
+            /// - Returns: The response.
+            public static func status(_ status: HTTPResponse.Status) -> Response { Response(status: status) }
         }
     }
-}
 
-extension HTTPServer.Response: CustomStringConvertible {
-    /// A description: the status and the size of the body.
-    public var description: String { "\(status) with \(body.count) bytes" }
-}
+    extension HTTPServer.Response: CustomStringConvertible {
+        /// A description: the status and the size of the body.
+        public var description: String { "\(status.code) with \(body.count) bytes" }
+    }
+#endif
