@@ -1,0 +1,59 @@
+#if NIO
+    internal import Streams
+    internal import Glibc
+    internal import NIOCore
+
+    extension ListenerChannel {
+        func setNow<Option: ChannelOption>(_ option: Option, _ value: Option.Value) throws {
+            guard isOpen else { throw ChannelError.ioOnClosedChannel }
+            switch (option, value) {
+            case (is ChannelOptions.Types.AutoReadOption, let value as Bool):
+                let old = input.isAutomatic
+                input.isAutomatic = value
+                if value == old { return }
+                input.isWanted = value
+                if isActive { value ? read0() : accept() }
+            case (is ChannelOptions.Types.BacklogOption, let value as CInt):
+                options.backlog = Int(value)
+            case (is ChannelOptions.Types.MaxMessagesPerReadOption, let value as UInt):
+                input.mostConnections = min(max(value, 1), 64)
+            case (is ChannelOptions.Types.AllocatorOption, let value as ByteBufferAllocator):
+                allocator = value
+            case (let option as ChannelOptions.Types.SocketOption, let value as SocketOptionValue):
+                if option.optionLevel == .socket && option.optionName.rawValue == SO_REUSEPORT {
+                    options.reusesPort = value != 0
+                }
+                try settings.set(option, value, on: listener?.descriptor)
+            default: throw ChannelError.operationUnsupported
+            }
+        }
+
+        func getNow<Option: ChannelOption>(_ option: Option) throws -> Option.Value {
+            guard isOpen else { throw ChannelError.ioOnClosedChannel }
+            let value: Any
+            switch option {
+            case is ChannelOptions.Types.AutoReadOption: value = input.isAutomatic
+            case is ChannelOptions.Types.BacklogOption: value = CInt(clamping: options.backlog)
+            case is ChannelOptions.Types.MaxMessagesPerReadOption: value = input.mostConnections
+            case is ChannelOptions.Types.AllocatorOption: value = allocator
+            case let option as ChannelOptions.Types.SocketOption:
+                value = try settings.get(option, on: listener?.descriptor)
+            default: throw ChannelError.operationUnsupported
+            }
+            guard let value = value as? Option.Value else { throw ChannelError.operationUnsupported }
+            return value
+        }
+
+        // MARK: - What a listener cannot do
+
+        func connect0(to address: NIOCore.SocketAddress, promise: EventLoopPromise<Void>?) {
+            promise?.fail(ChannelError.operationUnsupported)
+        }
+
+        func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
+            promise?.fail(ChannelError.operationUnsupported)
+        }
+
+        func flush0() {}
+    }
+#endif
