@@ -11,8 +11,8 @@ final class CenterCore {
         var events: [Follower.Event] = []
     }
 
-    private unowned let state: CenterState
-    private let engine: any Engine
+    unowned let state: CenterState
+    let engine: any Engine
     private var observers: [UInt64: Observer] = [:]
     /// The numbers of the observers that want one name, keyed by that name.
     private var byName: [String: [UInt64]] = [:]
@@ -20,23 +20,27 @@ final class CenterCore {
     private var byEveryName: [UInt64] = []
     /// The numbers of the observers whose `events` are not empty.
     private var fed: [UInt64] = []
+    /// The bytes of the observers' accounts of posters and topics.
+    private var accountBytes = 0
     private var known = KnownPosters()
     /// The identity of the store that the engine is connected to; nil while there is no connection.
-    private var epoch: Epoch?
+    var epoch: Epoch?
     /// True if all centers of this connection read the same clock.
     private var sharesClock = false
     private var grace: Timer?
-    private var stall: Timer?
+    var stall: Timer?
     /// The time from which a stall is measured.
     ///
     /// This is the later of two times: that of the engine's last acknowledgement, and that of the first post that waits for one.
-    private var lastProgress = ContinuousClock.now
+    var lastProgress = ContinuousClock.now
     /// True if the engine owed an acknowledgement when ``watchForStall()`` was last called.
-    private var wasOwed = false
+    var wasOwed = false
     /// True from the moment when the engine refuses a post for lack of room until the engine has room again.
-    private var isFull = false
+    var isFull = false
     /// The number of further posts that each confirmation allows the engine to deliver.
     private static let credits = 1_024
+    /// The maximum of ``accountBytes``: some 250,000 topics of posters.
+    private static let mostAccountBytes = 33_554_432
 
     init(_ state: CenterState, _ engine: any Engine) {
         self.state = state
@@ -52,64 +56,6 @@ final class CenterCore {
         grace?.invalidate()
         stall?.invalidate()
         engine.end(lastNumber: lastNumber)
-    }
-
-    // MARK: - Posting
-
-    /// Hands the waiting posts to the engine until none is left, or until the engine takes no more.
-    func pump() {
-        // While the engine has no room, it gets no announcement of dropped posts either: until then, the log merges them.
-        if isFull { return state.stopPumping() }
-        while let (announcement, posts) = state.nextToHandOver() {
-            if let announcement { engine.announce(announcement) }
-            let taken = handOver(posts)
-            if taken > 0 { state.handedOver(taken) }
-            if taken == posts.last?.number ?? 0 { continue }
-            state.stopPumping()
-            break
-        }
-        watchForStall()
-    }
-
-    /// Hands posts to the engine, in order, until the engine refuses one.
-    ///
-    /// - Returns: The number of the last post that the engine has taken; 0 if it has taken none.
-    private func handOver(_ posts: [Post]) -> UInt64 {
-        var last: UInt64 = 0
-        for post in posts {
-            switch engine.publish(post) {
-            case .taken: last = post.number
-            case .full:
-                isFull = true
-                return last
-            case .away: return last
-            }
-        }
-        return last
-    }
-
-    /// Starts the timer that detects a stall, if the engine owes an acknowledgement.
-    ///
-    /// If the engine owed none before, ``lastProgress`` is set to the current time.
-    private func watchForStall() {
-        let isOwed = state.isOwed
-        if isOwed && !wasOwed { lastProgress = .now }
-        wasOwed = isOwed
-        if isOwed && stall == nil { armStall(after: state.options.stall) }
-    }
-
-    private func armStall(after time: Duration) {
-        let timer = Timer(timeInterval: time, repeats: false) { [unowned self] _ in checkStall() }
-        stall = timer
-        state.loop.add(timer, forMode: .common)
-    }
-
-    private func checkStall() {
-        stall = nil
-        guard state.isOwed, epoch != nil else { return }
-        let left = state.options.stall - (ContinuousClock.now - lastProgress)
-        if left > .zero { return armStall(after: left) }
-        state.changeState(.stalled(since: lastProgress))
     }
 
     // MARK: - Observers
@@ -129,6 +75,7 @@ final class CenterCore {
 
     func remove(_ number: UInt64) {
         guard let removed = observers.removeValue(forKey: number) else { return }
+        accountBytes -= removed.follower.bytes
         if let name = removed.follower.subscription.name {
             byName[name]?.removeAll { $0 == number }
             if byName[name]?.isEmpty == true { byName[name] = nil }
@@ -146,7 +93,9 @@ final class CenterCore {
         var events: [Follower.Event] = []
         swap(&events, &observers.values[index].events)
         if events.isEmpty { fed.append(number) }
+        let before = observers.values[index].follower.bytes
         body(&observers.values[index].follower) { events.append($0) }
+        accountBytes += observers.values[index].follower.bytes - before
         if events.isEmpty { fed.removeLast() }
         swap(&events, &observers.values[index].events)
     }
@@ -160,6 +109,16 @@ final class CenterCore {
             observers.values[index].lane.append(events)
         }
         fed.removeAll(keepingCapacity: true)
+    }
+
+    /// Makes the observer with the largest accounts forget, so that another process cannot fill the memory with its topics.
+    private func forgetAccounts() {
+        guard
+            let greediest = observers.max(by: { left, right in
+                (left.value.follower.bytes, left.key) < (right.value.follower.bytes, right.key)
+            })
+        else { return }
+        feed(greediest.key) { $0.forget($1) }
     }
 
     private func feedAll(_ body: (inout Follower, (Follower.Event) -> Void) -> Void) {
@@ -213,8 +172,8 @@ extension CenterCore: EngineSink {
     /// If the engine does not report a poster within the grace period, the center treats that poster as ended.
     private func locate() {
         let asked = known.connect()
-        if asked.isEmpty { return }
-        engine.locate(asked)
+        if !known.hasDoubts { return }
+        if !asked.isEmpty { engine.locate(asked) }
         awaitGrace()
     }
 
@@ -223,7 +182,7 @@ extension CenterCore: EngineSink {
     /// At the end of the period, the center treats a known poster as ended if the engine has not reported that poster.
     private func awaitGrace() {
         grace?.invalidate()
-        let timer = Timer(timeInterval: state.options.grace, repeats: false) { [unowned self] _ in
+        let timer = Timer(timeInterval: state.options.reconnectTimeout, repeats: false) { [unowned self] _ in
             grace = nil
             // Without a connection, no poster can be reported. On the next connection, the center asks again.
             if epoch == nil { return }
@@ -249,9 +208,12 @@ extension CenterCore: EngineSink {
 
     func deliver(_ batch: EngineBatch) {
         guard let epoch else { return }
-        for item in batch.items { take(item, epoch) }
+        for item in batch.items {
+            take(item, epoch)
+            if accountBytes > CenterCore.mostAccountBytes { forgetAccounts() }
+        }
         flush()
-        if known.inDoubt.isEmpty, let timer = grace {
+        if !known.hasDoubts, let timer = grace {
             timer.invalidate()
             grace = nil
         }

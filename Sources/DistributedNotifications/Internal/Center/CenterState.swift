@@ -53,7 +53,10 @@ final class CenterState: Sendable {
         state = Guarded(
             State(
                 log: PosterLog(
-                    poster, .init(posts: options.keptPosts, bytes: options.keptBytes, topics: options.topics))
+                    poster,
+                    .init(
+                        posts: options.keptPostLimit, bytes: options.keptByteLimit, topics: options.topicLimit
+                    ))
             ))
     }
 
@@ -98,8 +101,8 @@ final class CenterState: Sendable {
         guard let ending else { return }
         changeState(.ended(reason))
         for lane in ending.lanes { lane.remove() }
-        for waiter in ending.posts { waiter.shot.decide(reason ?? .ended) }
-        for room in ending.rooms { room.decide(reason ?? .ended) }
+        for waiter in ending.posts { waiter.shot.decide(reason ?? DistributedNotificationError(.ended)) }
+        for room in ending.rooms { room.decide(reason ?? DistributedNotificationError(.ended)) }
         // The block keeps this object alive, because the core still refers to this object.
         loop.performInEveryMode { [self] in
             core.value?.end(lastNumber: ending.last)
@@ -123,14 +126,14 @@ final class CenterState: Sendable {
         let (date, time) = (WallClock.now, MachineClock.now)
         let (posted, pumps, settled, dropped) = try state.withLock {
             state throws(DistributedNotificationError) -> (Posted, Bool, [PostWaiter], [PostWaiter]) in
-            if state.hasEnded { throw .ended }
+            if state.hasEnded { throw DistributedNotificationError(.ended) }
             switch state.log.add(
                 topic, payload: payload, date: date, at: time, isImmediate: isImmediate,
                 dropsOldest: dropsOldest)
             {
-            case .tooManyTopics: throw .tooManyTopics(limit: options.topics)
+            case .tooManyTopics: throw .tooManyTopics(limit: options.topicLimit)
             case .full:
-                if !waits { throw .full }
+                if !waits { throw DistributedNotificationError(.full) }
                 let shot = OneShot<DistributedNotificationError?>()
                 state.roomWaiters.append(shot)
                 return (.waits(shot), false, [], [])
@@ -151,7 +154,7 @@ final class CenterState: Sendable {
             }
         }
         for waiter in settled { waiter.shot.decide(nil) }
-        for waiter in dropped { waiter.shot.decide(.dropped) }
+        for waiter in dropped { waiter.shot.decide(DistributedNotificationError(.dropped)) }
         if pumps { onCore { $0.pump() } }
         return posted
     }

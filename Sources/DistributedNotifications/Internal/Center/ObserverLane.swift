@@ -41,7 +41,7 @@ final class ObserverLane: Sendable {
 
     var isSuspended: Bool { state.withLock { $0.queue.isSuspended } }
 
-    var counts: DistributedObservation.Counts {
+    var counts: DistributedObservation.Statistics {
         state.withLock { .init(delivered: $0.deliveredCount, dropped: $0.queue.droppedCount) }
     }
 

@@ -1,283 +1,259 @@
 internal import DequeModule
 
 extension Hub {
-    // MARK: - From observers
-
-    /// Adds a subscription that a connection asks for.
-    mutating func subscribe(_ request: Subscription, from id: ConnectionID) throws(WireViolation) {
-        guard let subscriptions = connections[id]?.subscriptions else { return }
-        if subscriptions[request.number] != nil {
-            throw WireViolation("a subscription's number is used twice")
-        }
-        if subscriptions.count >= limits.subscriptions { throw WireViolation("too many subscriptions") }
-        var first = newest + 1
-        var since: Int64?
-        switch request.start {
-        case .now: break
-        case .last(let count): first = start(ofLast: count, request)
-        case .since(let time):
-            first = ringStart
-            since = time
-        case .after(let position, let known):
-            // The first post after the position may no longer be kept. In that case the replay notes that posts are missing.
-            first = known == epoch ? min(position.low.addingReportingOverflow(1).partialValue, first) : 1
-        }
-        // The first subscription tells the connection of the posters so far. Broadcasts tell it of posters that open later.
-        if subscriptions.isEmpty {
-            for name in posters.keys.sorted(by: <) where posters[name]?.isOpen == true {
-                connections[id]?.queue.append(.item(.present(name)))
-            }
-            for name in tombstoneOrder {
-                guard let end = tombstones[name]?.end, end.last != end.accepted else { continue }
-                connections[id]?.queue.append(.item(.ended(end)))
-            }
-        }
-        let isReplaying = first <= newest
-        connections[id]?.subscriptions[request.number] = .init(request: request, isReplaying: isReplaying)
-        if isReplaying {
-            explain(marks([request]), to: request, id)
-            connections[id]?.replays.append(.init(subscription: request.number, next: first, since: since))
-        } else {
-            begin(request, id)
-        }
-        markReady(id)
-    }
-
-    /// Queues the ``Baseline`` of a subscription, and begins to deliver every matching post that the hub accepts from now on.
-    private mutating func begin(_ request: Subscription, _ id: ConnectionID) {
-        connections[id]?.subscriptions[request.number]?.isReplaying = false
-        addToIndex(request, id)
-        let hasForgotten =
-            connections[id]?.subscriptions[request.number].map { self.hasForgotten($0) } ?? false
-        for part in baselines(of: request, marks([request]), hasForgotten: hasForgotten) {
-            connections[id]?.queue.append(.item(.baseline(part)))
-        }
-    }
-
-    /// Queues the newest ``Horizon`` of each topic for a subscription whose earlier posts are still being sent.
-    ///
-    /// A horizon stands for posts that are not sent. If a horizon is older than the subscription, these posts do not count as lost.
-    /// The baselines contain the horizons, but not the numbers of the newest posts, because the newest posts are still to be sent.
-    mutating func explain(_ marks: [Baseline.Mark], to request: Subscription, _ id: ConnectionID) {
-        let bases = marks.filter { $0.base > 0 }.map { mark in
-            Baseline.Mark(
-                poster: mark.poster, topic: mark.topic, number: 0, base: mark.base, baseTime: mark.baseTime)
-        }
-        if bases.isEmpty { return }
-        for part in baselines(of: request, bases, endsWithLast: false) {
-            connections[id]?.queue.append(.item(.baseline(part)))
-        }
-    }
-
-    private func start(ofLast count: Int, _ request: Subscription) -> UInt64 {
-        var left = max(count, 0)
-        var index = ring.count
-        while index > 0 && left > 0 {
-            index -= 1
-            if request.matches(ring[index].topic) { left -= 1 }
-        }
-        return ringStart + UInt64(index)
-    }
-
-    /// Removes a subscription of a connection.
-    mutating func unsubscribe(_ number: UInt64, from id: ConnectionID) {
-        guard let removed = connections[id]?.subscriptions.removeValue(forKey: number) else { return }
-        if removed.isReplaying {
-            connections[id]?.replays.removeAll { $0.subscription == number }
-        } else {
-            removeFromIndex(removed.request, id)
-        }
-    }
-
-    /// Tells a connection which of the given posters have ended, and which have not.
-    ///
-    /// For a poster that the hub does not know, the connection gets no answer. If that poster opens later, the hub notifies every
-    /// connection that has a subscription.
-    mutating func locate(_ names: [PosterID], from id: ConnectionID) {
-        for name in names {
-            if let end = tombstones[name]?.end {
-                connections[id]?.queue.append(.item(.ended(end)))
-            } else if posters[name]?.isOpen == true {
-                connections[id]?.queue.append(.item(.present(name)))
-            }
-        }
-        markReady(id)
-    }
-
-    /// Handles the confirmation of a batch, which also confirms all earlier batches.
-    mutating func confirm(_ batch: UInt64, credits: Int, from id: ConnectionID) throws(WireViolation) {
-        guard let link = connections.index(forKey: id) else { return }
-        let most = limits.queuedPosts
-        let (isSent, isBehind) = at(link) { connection in
-            connection.credits = min(max(credits, 1), most)
-            return (batch <= connection.lastBatch, connection.isBehind)
-        }
-        if !isSent { throw WireViolation("a batch is confirmed that was not sent") }
-        var known: (name: PosterID, place: Dictionary<PosterID, HubPoster>.Index)?
-        while let confirmed = at(link, { $0.takeConfirmed(upTo: batch) }) {
-            if isBehind { continue }
-            // Successive posts are usually of the same poster, so its index is looked up only when the poster changes.
-            if known?.name != confirmed.poster {
-                known = posters.index(forKey: confirmed.poster).map { (confirmed.poster, $0) }
-            }
-            if let known, posters.values[known.place].settle(confirmed.number) { acknowledge(known.name) }
-        }
-        at(link) { if !$0.holdsPosts && !$0.misses { $0.isBehind = false } }
-        markReady(at: link)
-    }
-
     // MARK: - To connections
 
     /// Removes and returns the next message for a connection; nil if there is none that may be sent now.
     ///
-    /// A post may be sent only while ``HubConnection/hasCredits`` is true.
+    /// A post may be sent only while ``HubConnection/hasCredits`` is true. If there is more to do than one call should do, the
+    /// connection is ready again.
     mutating func next(for id: ConnectionID) -> Output? {
+        var steps = limits.batchSteps
+        return next(for: id, steps: &steps)
+    }
+
+    /// The same, within a number of steps.
+    ///
+    /// - Parameters:
+    ///   - id: The connection.
+    ///   - steps: The number of steps that the call may take; the call subtracts those that it has taken. If none is left, the
+    ///     connection may have more to do, even if the result is nil.
+    /// - Returns: The message; nil if there is none.
+    mutating func next(for id: ConnectionID, steps: inout Int) -> Output? {
         guard let link = connections.index(forKey: id) else { return nil }
-        let (name, owes, number) = at(link) { connection in
-            defer { connection.owesAcknowledgement = false }
-            return (connection.poster, connection.owesAcknowledgement, connection.lastBatch + 1)
+        let (name, acknowledgement, number) = at(link) { connection in
+            (connection.poster, connection.acknowledgement, connection.lastBatch + 1)
         }
-        if owes, let poster = posters[name] {
-            return .acknowledged(accepted: poster.accepted, settled: poster.settled)
+        switch acknowledgement {
+        case .owed:
+            at(link) { $0.acknowledgement = .none }
+            if let poster = posters[name] {
+                return .acknowledged(accepted: poster.accepted, settled: poster.settled)
+            }
+        case .none, .delayed: break
         }
-        let items = takeItems(for: id, at: link, batch: number)
+        let items = takeItems(at: link, batch: number, &steps)
         if items.isEmpty { return nil }
         at(link) { $0.lastBatch = number }
         return .batch(EngineBatch(number: number, items: items))
     }
 
-    private mutating func takeItems(
-        for id: ConnectionID, at link: Link, batch: UInt64
-    ) -> [EngineBatch.Item] {
+    private mutating func takeItems(at link: Link, batch: UInt64, _ steps: inout Int) -> [EngineBatch.Item] {
         var items: [EngineBatch.Item] = []
         var bytes = 0
         while bytes < limits.batchBytes {
+            if steps <= 0 {
+                markReady(at: link)
+                break
+            }
+            steps -= 1
             let room = items.isEmpty ? Int.max : limits.batchBytes - bytes
-            var next: EngineBatch.Item?
+            let count = items.count
             switch at(link, { $0.takeNext(for: batch, fits: room) }) {
             case .nothing: return items
-            case .missed:
-                tellMissed(id)
-                continue
-            case .item(let item): next = item
-            case .replay: next = replay(for: id, batch: batch, fits: room)
+            case .losses: tellLosses(at: link)
+            case .item(let item):
+                shares.discharge(connections.values[link].share, item.cost)
+                items.append(item)
+            case .survey(let survey):
+                steps -= HubSurvey.marksOfPart * HubSurvey.stepsOfMark - 1
+                items += takePart(of: survey, at: link)
+            case .start(let start):
+                switch proceed(start, at: link, batch: batch, fits: room) {
+                case .sent(let item): items.append(item)
+                case .done: break
+                case .blocked: return items
+                }
             }
-            guard let next else { return items }
-            items.append(next)
-            bytes += next.cost
+            for item in items[count...] { bytes += item.cost }
         }
         return items
     }
 
     /// Queues a ``Horizon`` for each topic with posts that were left out because the connection's queue was full.
-    private mutating func tellMissed(_ id: ConnectionID) {
-        guard let state = connections[id] else { return }
-        connections[id]?.missed = [:]
-        connections[id]?.isMissingMore = false
-        connections[id]?.hasForgotten = false
-        var horizons = state.missed.map { $0.key.loss($0.value) }
-        if state.isMissingMore {
-            let wanted = state.subscriptions.values.filter { !$0.isReplaying }.map(\.request)
-            horizons = marks(wanted).compactMap { mark in
-                mark.topic.map { HubConnection.MissedTopic(poster: mark.poster, topic: $0).loss(mark.number) }
-            }
-        }
-        for horizon in horizons.sorted(by: { $0.number < $1.number }) {
-            connections[id]?.queue.append(.item(.horizon(horizon)))
-        }
-        if !state.hasForgotten { return }
+    private mutating func tellLosses(at link: Link) {
+        let (horizons, others) = at(link) { $0.losses.takeAll() }
+        for horizon in horizons { queue(.horizon(horizon), at: link) }
+        switch others {
+        case .none: return
         // Some lost posts may be of posters that the hub has forgotten, so it reports that posts of any poster may be missing.
-        for subscribed in state.subscriptions.values where !subscribed.isReplaying {
-            for part in baselines(of: subscribed.request, [], hasForgotten: true) {
-                connections[id]?.queue.append(.item(.baseline(part)))
-            }
+        case .posters: queue(.ended(.unknown), at: link)
+        case .topics: break
         }
+        let survey = HubSurvey(.losses, end: index.lastSerial, position: Position(low: ring.newest))
+        at(link) { $0.queue.append(survey) }
     }
 
-    /// Returns the next post of the connection's first ``HubConnection/Replay``, or a baseline if that replay has no post left.
-    ///
-    /// Returns nil if there is no replay, or if the `cost` of the post is more than `room` bytes.
+    // MARK: - Subscriptions that begin
+
+    private enum Progress {
+        /// A post that a subscription asked for.
+        case sent(EngineBatch.Item)
+        /// A step is complete; there may be others.
+        case done
+        /// The connection has no credits, or the post does not fit into the batch.
+        case blocked
+    }
+
+    /// Goes on with the first of the connection's ``HubConnection/starts``; its queue is empty.
+    private mutating func proceed(
+        _ start: HubConnection.Start, at link: Link, batch: UInt64, fits room: Int
+    ) -> Progress {
+        switch start {
+        case .posters:
+            let survey = HubSurvey(.posters, end: index.lastSerial, position: Position(low: ring.newest))
+            at(link) { connection in
+                connection.starts.removeFirst()
+                connection.queue.append(survey)
+            }
+            return .done
+        case .subscription(let number):
+            guard let subscribed = connections.values[link].subscriptions[number] else { break }
+            switch subscribed.phase {
+            case .live: break
+            case .waiting(let replay):
+                if nextPost(of: replay, subscribed.request) != nil {
+                    beginReplay(replay, subscribed.request, at: link)
+                    return .done
+                }
+                begin(subscribed.request, at: link)
+            case .replaying(let replay):
+                return self.replay(replay, subscribed.request, at: link, batch: batch, fits: room)
+            }
+        }
+        at(link) { _ = $0.starts.removeFirst() }
+        return .done
+    }
+
+    private mutating func beginReplay(_ replay: HubConnection.Replay, _ request: Subscription, at link: Link)
+    {
+        let pattern = HubIndex.Pattern(request)
+        at(link) { $0.subscriptions[request.number]?.phase = .replaying(replay) }
+        index.add(pattern, connections.keys[link], isReplaying: true)
+        // A horizon stands for posts that are not sent. If a horizon is older than the subscription, these posts do not count as
+        // lost. The baselines at the beginning contain the horizons, but not the numbers of the newest posts, because the newest
+        // posts are still to be sent.
+        let survey = HubSurvey(
+            .bases(request.number), end: index.lastSerial, position: Position(low: ring.newest))
+        at(link) { $0.queue.append(survey) }
+    }
+
+    /// Returns the next post of a subscription's ``HubConnection/Replay``, or begins the subscription if no post is left.
     private mutating func replay(
-        for id: ConnectionID, batch: UInt64, fits room: Int
-    ) -> EngineBatch.Item? {
-        guard var replay = connections[id]?.replays.first,
-            let request = connections[id]?.subscriptions[replay.subscription]?.request
-        else { return nil }
-        if replay.next < ringStart {
-            replay.next = ringStart
-            connections[id]?.subscriptions[request.number]?.isTrimmed = true
+        _ replay: HubConnection.Replay, _ request: Subscription, at link: Link, batch: UInt64,
+        fits room: Int
+    ) -> Progress {
+        if !connections.values[link].hasCredits { return .blocked }
+        if replay.next < ring.start {
+            at(link) { $0.subscriptions[request.number]?.isTrimmed = true }
         }
-        while replay.next <= newest {
-            let post = ring[Int(replay.next - ringStart)]
-            if request.matches(post.topic) && post.date >= replay.since ?? .min {
-                if post.cost > room { return nil }
-                let position = Position(low: replay.next)
-                replay.next += 1
-                connections[id]?.replays[0] = replay
-                // A replayed post uses a credit, but no poster waits for its confirmation, so it is recorded with the number 0.
-                connections[id]?.unconfirmed.append(.init(batch: batch, poster: post.poster, number: 0))
-                return .post(.init(post: post, position: position, subscription: request.number))
+        guard let position = nextPost(of: replay, request) else {
+            at(link) { _ = $0.starts.removeFirst() }
+            // The connection's queue is empty here, so nothing comes between the earlier posts and the baseline.
+            begin(request, at: link)
+            return .done
+        }
+        let post = ring[position]
+        let isWanted = post.date >= replay.since ?? .min
+        if isWanted && post.cost > room { return .blocked }
+        var rest = replay
+        rest.next = position + 1
+        at(link) { connection in
+            connection.subscriptions[request.number]?.phase = .replaying(rest)
+            // An earlier post uses a credit, but no poster waits for its confirmation, so it is recorded with the number 0.
+            if isWanted {
+                connection.unconfirmed.append(.init(batch: batch, poster: post.poster, number: 0))
             }
-            replay.next += 1
         }
-        connections[id]?.replays.removeFirst()
-        // The connection's queue is empty here, so nothing comes between the replayed posts and the baseline.
-        begin(request, id)
-        return connections[id]?.takeFirst(for: batch, fits: .max)
+        if !isWanted { return .done }
+        return .sent(
+            .post(.init(post: post, position: Position(low: position), subscription: request.number)))
     }
 
-    /// Returns the baseline of a subscription, in parts that each fit into one message.
-    private func baselines(
-        of request: Subscription, _ marks: [Baseline.Mark], endsWithLast: Bool = true,
-        hasForgotten: Bool = false
-    ) -> [Baseline] {
-        let parts = marks.parts(of: 64)
-        return parts.enumerated().map { index, part in
-            let isLast = endsWithLast && index == parts.count - 1
-            return Baseline(
-                subscription: request.number, marks: Array(part), position: Position(low: newest),
-                isLast: isLast, hasForgotten: isLast && hasForgotten)
+    // MARK: - Surveys
+
+    /// Removes and returns the next part of the survey at the front of a connection's queue.
+    private mutating func takePart(of survey: HubSurvey, at link: Link) -> [EngineBatch.Item] {
+        var rest = survey
+        var items: [EngineBatch.Item] = []
+        switch survey.purpose {
+        case .posters:
+            while items.count < HubSurvey.marksOfPart,
+                let (serial, poster) = index.posters.next(after: rest.last),
+                serial <= rest.end
+            {
+                items.append(.present(poster))
+                rest.last = serial
+            }
+        case .losses:
+            let part = marks(of: .everything, survey)
+            rest.last = part.last
+            for mark in part.marks where mark.number > 0 && isLive(mark, connections.keys[link]) {
+                guard let topic = mark.topic else { continue }
+                items.append(
+                    .horizon(HubLosses.report(.init(poster: mark.poster, topic: topic), mark.number)))
+            }
+        case .bases(let number):
+            guard let request = connections.values[link].subscriptions[number]?.request else { break }
+            let part = marks(of: .init(request), survey)
+            rest.last = part.last
+            let bases = part.marks.filter { $0.base > 0 }.map { mark in
+                Baseline.Mark(
+                    poster: mark.poster, topic: mark.topic, number: 0, base: mark.base,
+                    baseTime: mark.baseTime)
+            }
+            if !bases.isEmpty {
+                items.append(.baseline(baseline(request, bases, survey, isLast: false, at: link)))
+            }
+        case .marks(let number):
+            guard let request = connections.values[link].subscriptions[number]?.request else { break }
+            let part = marks(of: .init(request), survey)
+            rest.last = part.last
+            items.append(.baseline(baseline(request, part.marks, survey, isLast: part.isEmpty, at: link)))
         }
+        let isComplete = rest.last == survey.last
+        at(link) { $0.queue.replaceSurvey(isComplete ? nil : rest) }
+        return items
     }
 
-    /// Returns a mark for each topic of each poster, if at least one of the subscriptions wants the topic.
+    private func isLive(_ mark: Baseline.Mark, _ id: ConnectionID) -> Bool {
+        guard let topic = mark.topic,
+            let place = (posters[mark.poster] ?? tombstones[mark.poster]?.poster)?.marks[topic]?.place
+        else { return false }
+        return index.isLive(id, place.nodes)
+    }
+
+    /// A mark for each of the next topics of a survey.
     ///
     /// The `number` of a mark is the number of the newest post or of the newest horizon, whichever is higher.
-    private func marks(_ wanted: [Subscription]) -> [Baseline.Mark] {
-        var found: [Baseline.Mark] = []
-        func add(_ name: PosterID, _ marks: [Topic: HubPoster.Mark]) {
-            for (topic, mark) in marks where wanted.contains(where: { $0.matches(topic) }) {
-                found.append(
-                    .init(
-                        poster: name, topic: topic, number: mark.last, base: mark.base,
-                        baseTime: mark.baseTime))
+    func marks(
+        of pattern: HubIndex.Pattern, _ survey: HubSurvey, atMost most: Int = HubSurvey.marksOfPart
+    ) -> (marks: [Baseline.Mark], last: UInt64, isEmpty: Bool) {
+        let found = index.marks(pattern, after: survey.last, upTo: survey.end, atMost: most)
+        var marks: [Baseline.Mark] = []
+        for (_, key) in found {
+            // A poster that the hub is about to forget has no marks any more.
+            guard let mark = (posters[key.poster] ?? tombstones[key.poster]?.poster)?.marks[key.topic] else {
+                continue
             }
+            let number = survey.number(of: key, now: mark.last)
+            if number == 0 { continue }
+            marks.append(
+                .init(
+                    poster: key.poster, topic: key.topic, number: number, base: mark.base,
+                    baseTime: mark.baseTime))
         }
-        for (name, poster) in posters { add(name, poster.marks) }
-        for (name, tombstone) in tombstones { add(name, tombstone.marks) }
-        return found
+        return (marks, found.last?.serial ?? survey.last, found.isEmpty)
     }
 
-    // MARK: - The index
-
-    private mutating func addToIndex(_ request: Subscription, _ id: ConnectionID) {
-        routes = Routes()
-        if let name = request.name {
-            byName[name, default: [:]][id, default: 0] += 1
-        } else {
-            byEveryName[id, default: 0] += 1
-        }
-    }
-
-    mutating func removeFromIndex(_ request: Subscription, _ id: ConnectionID) {
-        routes = Routes()
-        if let name = request.name {
-            byName[name]?[id, default: 0] -= 1
-            if byName[name]?[id] == 0 { byName[name]?[id] = nil }
-            if byName[name]?.isEmpty == true { byName[name] = nil }
-        } else {
-            byEveryName[id, default: 0] -= 1
-            if byEveryName[id] == 0 { byEveryName[id] = nil }
-        }
+    func baseline(
+        _ request: Subscription, _ marks: [Baseline.Mark], _ survey: HubSurvey, isLast: Bool, at link: Link
+    ) -> Baseline {
+        let isTrimmed = connections.values[link].subscriptions[request.number]?.isTrimmed ?? false
+        let hasForgotten =
+            isLast && tombstones.hasForgotten(since: request.start, isTrimmed: isTrimmed, in: epoch)
+        return Baseline(
+            subscription: request.number, marks: marks, position: survey.position, isLast: isLast,
+            hasForgotten: hasForgotten)
     }
 }

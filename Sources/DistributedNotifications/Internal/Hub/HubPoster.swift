@@ -9,6 +9,15 @@ struct HubPoster: Hashable, Sendable {
         /// The number of the newest horizon; the time of that horizon is `baseTime`.
         var base: UInt64 = 0
         var baseTime = Int64.max
+        /// The place of the mark in the hub's index.
+        let place: Place
+
+        init(place: Place) { self.place = place }
+
+        /// The number of bytes that the mark of a topic counts as, with its places in the index and their nodes.
+        static func cost(of topic: Topic) -> Int {
+            topic.name.utf8.count + (topic.sender?.utf8.count ?? 0) + 1_024
+        }
 
         mutating func raise(to number: UInt64, horizonTime: Int64?) {
             last = max(last, number)
@@ -16,11 +25,19 @@ struct HubPoster: Hashable, Sendable {
         }
     }
 
+    /// The place of a mark in a ``HubIndex``.
+    struct Place: Sendable {
+        let nodes: HubIndex.Places
+        let serial: UInt64
+    }
+
     private struct Unsettled: Hashable, Sendable {
         let number: UInt64
         var waiting: Int
     }
 
+    /// The number of the share of the poster's process.
+    var share: Int
     /// The poster's connection; nil while the poster is not connected.
     var connection: Hub.ConnectionID?
     /// True once the poster has sent its first announcement (``Announcement/isOpening``).
@@ -29,31 +46,18 @@ struct HubPoster: Hashable, Sendable {
     ///
     /// Each post up to this number was accepted, or will never be sent.
     var accepted: UInt64 = 0
-    var marks: [Topic: Mark] = [:]
+    var marks = GradualTable<Topic, Mark>()
+    /// The number of bytes that the marks count as.
+    var bytes = 0
     /// The accepted posts that at least one connection still has to confirm, in the order of their numbers.
     private var unsettled = Deque<Unsettled>()
+
+    init(share: Int) { self.share = share }
 
     /// The number up to which all posts are settled.
     ///
     /// If posts wait for a confirmation, this is one less than the number of the oldest of them. Otherwise, it is ``accepted``.
     var settled: UInt64 { unsettled.first.map { $0.number - 1 } ?? accepted }
-
-    /// Records the number of a post or of a ``Horizon`` that has arrived for a topic.
-    ///
-    /// `horizonTime` is the time of the horizon, and nil for a post.
-    ///
-    /// - Returns: False if there are too many topics.
-    mutating func note(_ topic: Topic, _ number: UInt64, horizonTime: Int64? = nil, most: Int) -> Bool {
-        if let place = marks.index(forKey: topic) {
-            marks.values[place].raise(to: number, horizonTime: horizonTime)
-            return true
-        }
-        if marks.count >= most { return false }
-        var mark = Mark()
-        mark.raise(to: number, horizonTime: horizonTime)
-        marks[topic] = mark
-        return true
-    }
 
     /// Notes that a post was accepted, and that a number of connections have to confirm it.
     ///
@@ -67,6 +71,16 @@ struct HubPoster: Hashable, Sendable {
         if waiting == 0 { return }
         unsettled.append(Unsettled(number: number, waiting: waiting))
         if unsettled.count > most { unsettled.removeFirst() }
+    }
+
+    /// What a hub keeps of the poster when it has ended; the poster continues from it if it connects again after all.
+    var remains: HubPoster {
+        var remains = HubPoster(share: share)
+        remains.isOpen = true
+        remains.accepted = accepted
+        remains.marks = marks
+        remains.bytes = bytes
+        return remains
     }
 
     /// Notes that the poster will send no more posts with numbers up to `number`.
@@ -95,4 +109,10 @@ struct HubPoster: Hashable, Sendable {
         }
         return changes
     }
+}
+
+extension HubPoster.Place: Hashable {
+    // The place follows from the history of the hub, so that it makes no difference between two hubs.
+    static func == (left: HubPoster.Place, right: HubPoster.Place) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
 }

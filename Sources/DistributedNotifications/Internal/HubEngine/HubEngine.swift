@@ -4,56 +4,57 @@ internal import RunLoops
 
 /// The engine of a center that reaches the centers of other processes through a hub.
 ///
-/// The engine connects to the hub with a given name. If there is no such hub, and ``serves`` is true, the engine serves the hub on
-/// a thread of its own. If several processes try that, one of them gets the name, and the others connect to that process's hub.
+/// The engine connects to the hub with a given name. If there is no such hub, and ``Place/serves`` is true, the engine serves the
+/// hub on a thread of its own. If several processes try that, one of them gets the name, and the others connect to that process's
+/// hub.
 ///
 /// > Thread safety: the thread of the center's loop.
 final class HubEngine: Engine {
-    /// A message that the port had no room for.
-    private struct Waiting {
-        let id: UInt32
-        let bytes: [UInt8]
-        var descriptor: CInt?
+    /// The place of the hub.
+    struct Place {
+        let name: PortName
+        let names: PortNames
+        /// True if this process serves the hub when there is none.
+        let serves: Bool
+        let limits: Hub.Limits
     }
 
-    private let name: PortName
-    private let names: PortNames
-    private let serves: Bool
-    private let limits: Hub.Limits
+    /// The state of the connection.
+    private enum Link {
+        /// The engine waits before it connects again; nil before the first attempt.
+        case away(Timer?)
+        /// The hub has not answered the hello.
+        case greeting(RemotePort, sentAt: Int64)
+        /// The hub has welcomed this center.
+        case welcome(RemotePort, since: ContinuousClock.Instant)
+        /// The center has ended.
+        case ended
+
+        var remote: RemotePort? {
+            switch self {
+            case .away, .ended: nil
+            case .greeting(let remote, _), .welcome(let remote, _): remote
+            }
+        }
+    }
+
+    private let place: Place
     private let loop: RunLoop
     private weak var sink: (any EngineSink)?
     private var start: EngineStart?
     private var hub: HubThread?
 
-    private var remote: RemotePort?
+    private var link = Link.away(nil)
     /// The number of the current port; a handler of an earlier port has a lower number.
     private var portNumber: UInt64 = 0
-    private var greeted: Int64 = 0
-    private var isWelcome = false
-    /// The encoded posts that the next message of posts will contain.
-    private var posts = WireWriter()
-    private var isFlushing = false
-    /// The messages that wait for room in the port, and that are sent before any later message.
-    private var outbox = Deque<Waiting>()
-    /// True if the engine has refused a post, and must notify the sink when there is room again.
-    private var owesRoom = false
-
+    private var outbox = HubOutbox()
     private var backoff = ExponentialBackoff(from: .milliseconds(2), to: .milliseconds(500))
-    private var retry: Timer?
-    private var hasEnded = false
     private var awaySince: ContinuousClock.Instant?
-    private var connectedSince: ContinuousClock.Instant?
     /// A reference to this engine for the blocks that run on the engine's loop; empty once the engine has ended.
     private let confined = LoopConfined<HubEngine>()
 
-    /// The maximum size, in bytes, of a message that contains more than one post.
-    private static let mostPostBytes = 60_000
-
-    init(_ name: PortName, in names: PortNames, serves: Bool, _ limits: Hub.Limits, on loop: RunLoop) {
-        self.name = name
-        self.names = names
-        self.serves = serves
-        self.limits = limits
+    init(_ place: Place, on loop: RunLoop) {
+        self.place = place
         self.loop = loop
     }
 
@@ -67,20 +68,33 @@ final class HubEngine: Engine {
     // MARK: - Connecting
 
     private func connect() {
-        if hasEnded { return }
-        do throws(MessagePortError) {
-            let port = try RemotePort(
-                connectingTo: name, in: names, largestMessage: HubMessage.mostBytes, mostDescriptors: 0)
-            remote = port
-            try add(port)
+        do throws(DistributedNotificationError) {
+            do throws(MessagePortError) { try connectToHub() } catch {
+                guard error.nameError?.reason == .unknown, place.serves else { throw .port(error) }
+                try serveHub()
+                do throws(MessagePortError) { try connectToHub() } catch { throw .port(error) }
+            }
+        } catch { lose(error) }
+    }
+
+    /// Takes the name, and serves the hub.
+    private func serveHub() throws(DistributedNotificationError) {
+        do throws(DistributedNotificationError) {
+            hub = try HubThread(place.name, in: place.names, place.limits)
         } catch {
-            remote = nil
-            if case .name(.unknown) = error, serves, serveHub() { return connect() }
-            lose(.port(error))
+            // Another process has taken the name first. Possibly it does not serve the hub yet, so the next try comes after a
+            // pause.
+            if error.portError?.nameError?.reason == .taken {
+                throw .port(.name(.unknown(place.name)))
+            }
+            throw error
         }
     }
 
-    private func add(_ port: RemotePort) throws(MessagePortError) {
+    private func connectToHub() throws(MessagePortError) {
+        let port = try RemotePort(
+            connectingTo: place.name, in: place.names, messageByteLimit: HubMessage.mostBytes,
+            descriptorLimit: 0)
         // A handler does nothing if the engine has given up its port.
         func whileCurrent(_ body: (HubEngine) -> Void, _ engine: HubEngine?, _ number: UInt64) {
             if let engine, engine.portNumber == number { body(engine) }
@@ -92,93 +106,77 @@ final class HubEngine: Engine {
                 if let self, portNumber == number { receive(message) }
             }
         } catch { throw .system(error) }
-        port.onConnection { [weak self] in whileCurrent({ $0.greet() }, self, number) }
-        port.onRoom { [weak self] in whileCurrent({ $0.makeRoom() }, self, number) }
-        port.onEnd { [weak self] error in whileCurrent({ $0.lose(.port(error)) }, self, number) }
-    }
-
-    /// Takes the name, and serves the hub.
-    ///
-    /// - Returns: True if this process serves the hub now.
-    private func serveHub() -> Bool {
-        do throws(DistributedNotificationError) {
-            hub = try HubThread(name, in: names, limits)
-            return true
-        } catch {
-            // For example, another process has taken the name first. Possibly that process does not serve the hub yet, so the next
-            // try comes after a pause.
-            return false
-        }
+        link = .greeting(port, sentAt: MachineClock.now)
+        port.onConnect { [weak self] _ in whileCurrent({ $0.greet() }, self, number) }
+        port.onRoom { [weak self] _ in whileCurrent({ $0.makeRoom() }, self, number) }
+        port.onEnd { [weak self] _, error in whileCurrent({ $0.lose(.port(error)) }, self, number) }
     }
 
     private func greet() {
-        guard let start else { return }
+        guard let start, let remote = link.remote else { return }
         var hello = WireWriter()
         hello.put(HubMessage.version)
         hello.put(start.poster)
-        greeted = MachineClock.now
+        link = .greeting(remote, sentAt: MachineClock.now)
         send(HubMessage.hello, hello.bytes, descriptor: start.numberFile)
     }
 
     /// Abandons a connection that has ended or could not be made, and plans another try.
     private func lose(_ error: DistributedNotificationError) {
         portNumber += 1
-        remote?.invalidate()
-        remote = nil
-        isWelcome = false
-        outbox = []
-        posts = WireWriter()
-        owesRoom = false
+        link.remote?.invalidate()
+        outbox = HubOutbox()
         if hub?.isEnded == true { hub = nil }
-        if hasEnded { return }
-        if awaySince == nil { awaySince = .now }
+        switch link {
+        case .ended: return
         // The pause keeps growing as long as each connection ends within a second.
-        if let connectedSince, .now - connectedSince > .seconds(1) { backoff.reset() }
-        connectedSince = nil
+        case .welcome(_, let since): if .now - since > .seconds(1) { backoff.reset() }
+        case .away, .greeting: break
+        }
+        link = .away(nil)
+        if awaySince == nil { awaySince = .now }
         sink?.state(.away(since: awaySince ?? .now, error), epoch: nil)
         // The pause is random, so that processes that have lost the hub at the same time try again at different times.
         let pause = backoff.begin() * Int.random(in: 50...150) / 100
-        let timer = Timer(timeInterval: pause, repeats: false) { [unowned self] _ in
-            retry = nil
-            connect()
-        }
-        retry = timer
-        loop.add(timer, forMode: .common)
+        let retry = Timer(timeInterval: pause, repeats: false) { [unowned self] _ in connect() }
+        link = .away(retry)
+        loop.add(retry, forMode: .common)
     }
 
     func end(lastNumber: UInt64) {
-        hasEnded = true
         confined.value = nil
-        retry?.invalidate()
         flush()
-        if isWelcome {
+        switch link {
+        case .away(let retry): retry?.invalidate()
+        case .greeting, .ended: break
+        case .welcome:
             var bye = WireWriter()
             bye.put(lastNumber)
             send(HubMessage.bye, bye.bytes)
         }
         sink = nil
-        remote?.invalidate()
-        remote = nil
+        link.remote?.invalidate()
+        link = .ended
         hub?.end()
     }
 
     // MARK: - Sending
 
     private func send(_ id: UInt32, _ bytes: [UInt8], descriptor: CInt? = nil) {
-        let message = Waiting(id: id, bytes: bytes, descriptor: descriptor)
+        let message = HubOutbox.Message(id: id, bytes: bytes, descriptor: descriptor)
         if outbox.isEmpty && trySend(message) { return }
         outbox.append(message)
     }
 
-    private func trySend(_ message: Waiting) -> Bool {
-        guard let remote else { return false }
+    private func trySend(_ message: HubOutbox.Message) -> Bool {
+        guard let remote = link.remote else { return false }
         do {
             return try remote.trySend(
                 message.bytes, id: message.id, descriptors: message.descriptor.map { [$0] } ?? [])
         } catch {
             // If the connection has ended, its handler reports that, after all earlier messages. After any other error, nothing
             // would report room, so a later block gives up the connection: while the engine sends, it must not call the center.
-            if case .ended = error { return false }
+            if error.reason == .ended { return false }
             let (engine, number) = (confined, portNumber)
             loop.performInEveryMode {
                 if let engine = engine.value, engine.portNumber == number { engine.lose(.port(error)) }
@@ -189,10 +187,7 @@ final class HubEngine: Engine {
 
     /// Sends the collected posts to the hub as one message.
     private func flush() {
-        isFlushing = false
-        if posts.bytes.isEmpty { return }
-        send(HubMessage.posts, posts.bytes)
-        posts = WireWriter()
+        if let posts = outbox.takePosts() { send(HubMessage.posts, posts) }
     }
 
     private func makeRoom() {
@@ -200,25 +195,22 @@ final class HubEngine: Engine {
             if !trySend(first) { return }
             outbox.removeFirst()
         }
-        if owesRoom {
-            owesRoom = false
-            sink?.room()
-        }
+        if outbox.takeRoomDebt() { sink?.room() }
     }
 
     func publish(_ post: Post) -> Handed {
-        if !isWelcome { return .away }
-        if !posts.bytes.isEmpty && posts.bytes.count + post.cost > HubEngine.mostPostBytes { flush() }
-        if !outbox.isEmpty {
-            owesRoom = true
-            return .full
+        switch link {
+        case .welcome: break
+        case .away, .greeting, .ended: return .away
         }
-        posts.put(post)
-        if !isFlushing {
-            isFlushing = true
+        if !outbox.hasRoom(for: post) { flush() }
+        switch outbox.collect(post) {
+        case .refused: return .full
+        case .first:
             loop.atEndOfPass { [weak self] in self?.flush() }
+            return .taken
+        case .further: return .taken
         }
-        return .taken
     }
 
     func announce(_ announcement: Announcement) {
@@ -279,11 +271,13 @@ final class HubEngine: Engine {
             if try reader.number(UInt32.self) != HubMessage.version { throw WireViolation("another version") }
             let epoch = Epoch(high: try reader.number(), low: try reader.number())
             let time = try reader.number(Int64.self)
-            let sharesClock = greeted <= time && time <= MachineClock.now
-            isWelcome = true
+            guard case .greeting(let remote, let sentAt) = link else {
+                throw WireViolation("a second welcome")
+            }
+            link = .welcome(remote, since: .now)
             awaySince = nil
-            connectedSince = .now
-            sink?.state(.connected, epoch: epoch, sharesClock: sharesClock)
+            sink?.state(
+                .connected, epoch: epoch, sharesClock: sentAt <= time && time <= MachineClock.now)
         case HubMessage.acknowledged:
             let accepted = try reader.count()
             let settled = try reader.count()
@@ -291,8 +285,11 @@ final class HubEngine: Engine {
         case HubMessage.batch: sink?.deliver(try reader.batch())
         case HubMessage.refusal:
             switch try reader.number(UInt32.self) {
-            case HubMessage.refusedDuplicate: lose(.duplicatePoster)
-            default: lose(.protocolViolation("the hub speaks another version of the protocol"))
+            case HubMessage.refusedDuplicate: lose(DistributedNotificationError(.duplicatePoster))
+            case HubMessage.refusedVersion:
+                lose(.protocolViolation("the hub speaks another version of the protocol"))
+            case let reason:
+                lose(.protocolViolation("the hub refuses this center for the unknown reason \(reason)"))
             }
         default: throw WireViolation("a message has an unknown number")
         }

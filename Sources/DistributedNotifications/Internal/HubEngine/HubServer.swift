@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import MessagePorts
 internal import RunLoops
 
@@ -10,76 +11,108 @@ final class HubServer {
         let peer: MessagePort.Peer
         let poster: PosterID
         let numbers: NumberView?
+        /// The rest of the message that arrived last; nil if the hub has handled it.
+        ///
+        /// While there is a rest, no further message is read.
+        var job: HubJob?
         /// The message that waits because the connection had no room for it; nil if none waits.
         var held: (id: UInt32, bytes: [UInt8])?
+        /// The bytes of `job` that count in the share of the process.
+        var jobBytes = 0
     }
 
     /// The time between two checks for connections that are slow to confirm posts.
     ///
     /// Posters wait for a slow connection for at most two of these intervals.
-    private static let checkInterval = Duration.milliseconds(500)
+    static let checkInterval = Duration.milliseconds(500)
 
     /// The maximum delay of the acknowledgement of a post.
     ///
     /// The hub delays the acknowledgement until other connections have confirmed the post, or this time has passed.
-    private static let longestPatience = Duration.milliseconds(1)
+    static let longestPatience = Duration.milliseconds(1)
 
-    /// The maximum number of posters in ``away``.
-    static let mostAway = 4_096
+    /// The number of connections to which messages are sent at once; the others get turns.
+    static let sentAtOnce = 4
 
-    private let port: MessagePort
+    /// The number of steps that are taken at once for one process in a pass of the loop; the rest takes turns.
+    ///
+    /// A step takes about half a microsecond.
+    static let stepsAtOnce = 128
+
+    /// The number of steps of a turn, which all processes share.
+    static let stepsOfTurn = 256
+
+    /// The number of steps that reading a message counts as, besides its entries.
+    static let stepsOfReading = 4
+
+    /// The number of steps that a message to a client counts as, besides its items.
+    static let stepsOfMessage = 16
+
+    let port: MessagePort
     let loop: RunLoop
     var hub: Hub
     var clients: [UInt64: Client] = [:]
-    /// The posters whose connections have ended, but whose processes are not known to have ended.
-    var away: [PosterID: Away] = [:]
-    /// The posters in `away`; the one that has been away longest is the first.
-    var awayOrder: [PosterID] = []
-    private(set) var violations = 0
+    var absence = HubAbsence()
+    /// The posters whose processes have ended, of which the hub is told one by one.
+    var ending = Deque<(PosterID, NumberView?)>()
+    /// The connections for which there is work to do, in the order of their turns.
+    var turns = FairTurns<UInt64, HubShares.Owner>()
+    /// The steps that were taken at once for each process in this pass.
+    var taken: [HubShares.Owner: Int] = [:]
     /// The clients whose connections are to be closed, because a message could not be sent to them.
-    private var broken: [MessagePort.Peer] = []
+    var broken: [MessagePort.Peer] = []
     /// The timer of the checks for connections that are slow to confirm posts; nil while no poster waits for a confirmation.
-    private var check: Timer?
+    var check: Timer?
     /// The timer that sends delayed acknowledgements after ``longestPatience``; nil while it is not needed.
-    private var patience: Timer?
+    var patience: Timer?
+    /// A reference to this server for the blocks that run on its loop; empty once the hub has ended.
+    let confined = LoopConfined<HubServer>()
     /// Called once, when the hub has ended.
     private let ended: () -> Void
-
-    struct Away {
-        /// The source that reports the end of the poster's process; nil if the hub cannot watch that process.
-        let process: ProcessSource?
-        let numbers: NumberView?
-    }
 
     /// Takes the name, and serves the hub on the loop of the calling thread.
     init(
         _ name: PortName, in names: PortNames, _ limits: Hub.Limits, on loop: RunLoop,
         ended: @escaping () -> Void
     ) throws(MessagePortError) {
-        var bounds = MessagePort.Limits()
-        bounds.body = HubMessage.mostBytes
-        bounds.descriptors = 1
-        bounds.connections = 4_096
-        bounds.connectionsPerProcess = 1_024
-        bounds.keptMessages = 16
-        port = try MessagePort(name: name, in: names, limits: bounds)
+        var bounds = MessagePort.Options()
+        bounds.messageByteLimit = HubMessage.mostBytes
+        bounds.descriptorLimit = 1
+        bounds.connectionLimit = 4_096
+        bounds.connectionLimitPerProcess = 1_024
+        // The hub itself keeps what a connection has no room for, and counts its bytes.
+        bounds.keptMessageLimit = 1
+        port = try MessagePort(named: name, in: names, options: bounds)
         self.loop = loop
         self.ended = ended
         let random = PosterID.random()
         hub = Hub(Epoch(high: random.high, low: random.low), limits)
         do throws(SystemError) {
             try loop.add(port, forMode: .common) { [unowned self] message in receive(message) }
-            port.onPeerEnd { [unowned self] peer in lose(peer) }
-            port.onPeerRoom { [unowned self] peer in
-                flush(peer.connection)
-                flushAll()
-            }
-            // With two hubs of one name, each would have only some of the observers. So this hub ends if it loses its name, and its
-            // centers then find the new hub.
-            try port.onNameLoss { [unowned self] in end() }
         } catch {
             port.invalidate()
             throw .system(error)
+        }
+        confined.value = self
+        port.onPeerEnd { [unowned self] _, peer in lose(peer) }
+        port.onPeerRoom { [unowned self] _, peer in
+            takeTurn(peer)
+            flushReady()
+        }
+        port.onTurn { [unowned self] budget in serveTurn(&budget) }
+        watchName()
+    }
+
+    /// Makes the hub end when it loses its name.
+    ///
+    /// With two hubs of one name, each would have only some of the observers. So this hub then ends, and its centers find the new
+    /// hub.
+    private func watchName() {
+        do throws(SystemError) { try port.onNameLoss { [unowned self] _ in end() } } catch {
+            // A hub that serves is worth more than the watch, which only matters if the directory of names is removed.
+            RunLoopDiagnostics.report(
+                "DistributedNotificationHub \"\(port.name)\" serves, but would not notice that it has lost its name: \(error)",
+                ["port": "\(port.name)"])
         }
     }
 
@@ -89,14 +122,12 @@ final class HubServer {
         port.invalidate()
         check?.invalidate()
         patience?.invalidate()
-        for waiting in away.values { waiting.process?.invalidate() }
-        away = [:]
-        awayOrder = []
+        confined.value = nil
+        absence.end()
+        ending = []
         clients = [:]
         ended()
     }
-
-    var connectionCount: Int { clients.count }
 
     // MARK: - Receiving
 
@@ -109,17 +140,26 @@ final class HubServer {
                 let numbers = message.descriptors.numbers.first.flatMap { NumberView($0) }
                 try welcome(peer, bytes, numbers)
             } else {
-                guard let client = clients[peer.connection] else {
+                guard let poster = clients[peer.id]?.poster else {
                     throw WireViolation("no hello came first")
                 }
-                try serve(id, WireReader(bytes), peer.connection, client.poster)
+                try serve(id, bytes, peer, poster)
             }
-        } catch {
-            violations += 1
-            port.disconnect(peer)
-            lose(peer)
-        }
-        flushAll()
+            let owner = owner(of: peer)
+            note(HubServer.stepsOfReading, of: owner)
+            // The other messages of the process take turns with those of other processes, on however many connections they come.
+            if stepsLeft(of: owner) <= 0 {
+                port.pauseReading(peer)
+                takeTurn(peer)
+            }
+        } catch { refuse(peer) }
+        flushReady()
+    }
+
+    /// Closes the connection of a peer that breaks the protocol, or that uses too much memory.
+    func refuse(_ peer: MessagePort.Peer) {
+        port.disconnect(peer)
+        lose(peer)
     }
 
     private func welcome(_ peer: MessagePort.Peer, _ bytes: [UInt8], _ numbers: NumberView?)
@@ -128,7 +168,8 @@ final class HubServer {
         var reader = WireReader(bytes)
         let version = try reader.number(UInt32.self)
         let poster = try reader.poster()
-        if clients[peer.connection] != nil { throw WireViolation("a second hello") }
+        if clients[peer.id] != nil { throw WireViolation("a second hello") }
+        if poster == .unknown { throw WireViolation("a poster without an identity") }
         if version != HubMessage.version { return refuse(peer, HubMessage.refusedVersion) }
         if let other = hub.posters[poster]?.connection.flatMap({ clients[$0] }) {
             if other.peer.credentials.processID != peer.credentials.processID {
@@ -136,17 +177,22 @@ final class HubServer {
             }
             // The same process has connected again before the hub has noticed the end of the old connection.
             port.disconnect(other.peer)
-            clients[other.peer.connection] = nil
+            forget(other.peer.id)
         }
-        forget(poster)
-        _ = hub.open(peer.connection, poster: poster)
-        clients[peer.connection] = Client(peer: peer, poster: poster, numbers: numbers)
+        absence.remove(poster)
+        ending.removeAll { $0.0 == poster }
+        _ = hub.open(peer.id, poster: poster, of: owner(of: peer))
+        clients[peer.id] = Client(peer: peer, poster: poster, numbers: numbers)
         var welcome = WireWriter()
         welcome.put(HubMessage.version)
         welcome.put(hub.epoch.high)
         welcome.put(hub.epoch.low)
         welcome.put(MachineClock.now)
-        send(HubMessage.welcome, welcome.bytes, to: peer.connection)
+        send(HubMessage.welcome, welcome.bytes, to: peer.id)
+    }
+
+    func owner(of peer: MessagePort.Peer) -> HubShares.Owner {
+        .init(user: peer.credentials.userID, process: peer.credentials.processID)
     }
 
     /// Sends the reason for a refusal, and closes the connection, so that a refused peer cannot send one hello after another.
@@ -154,120 +200,81 @@ final class HubServer {
         var refusal = WireWriter()
         refusal.put(reason)
         // If the refusal cannot be sent, the peer sees only the end of the connection.
-        do { _ = try port.send(refusal.bytes, id: HubMessage.refusal, to: peer) } catch {}
+        do { _ = try port.trySend(refusal.bytes, id: HubMessage.refusal, to: peer) } catch {}
         port.disconnect(peer)
     }
 
     private func serve(
-        _ id: UInt32, _ message: WireReader, _ connection: UInt64, _ poster: PosterID
+        _ id: UInt32, _ bytes: [UInt8], _ peer: MessagePort.Peer, _ poster: PosterID
     ) throws(WireViolation) {
-        var reader = message
+        if let job = try HubJob(id, bytes) {
+            clients[peer.id]?.job = job
+            // Most messages are short, and are handled here.
+            var steps = stepsLeft(of: owner(of: peer))
+            let given = steps
+            defer { note(given - steps, of: owner(of: peer)) }
+            return try work(for: peer, poster, &steps)
+        }
+        var reader = WireReader(bytes)
         switch id {
-        case HubMessage.posts:
-            while !reader.isAtEnd { try hub.publish(try reader.post(of: poster), from: connection) }
-            awaitConfirmations()
-            acknowledgeSoon()
-        case HubMessage.announce:
-            let isOpening = try reader.flag()
-            let isLast = try reader.flag()
-            let number = try reader.count()
-            let horizons = try reader.entries(atMost: HubMessage.horizonsPerMessage) {
-                reader throws(WireViolation) in try reader.horizon()
-            }
-            try hub.announce(
-                Announcement(horizons: horizons, number: number, isOpening: isOpening), isLast: isLast,
-                from: connection)
-        case HubMessage.subscribe:
-            let subscriptions = try reader.entries(atMost: HubMessage.subscriptionsPerMessage) {
-                reader throws(WireViolation) in try reader.subscription()
-            }
-            for subscription in subscriptions { try hub.subscribe(subscription, from: connection) }
-        case HubMessage.unsubscribe:
-            while !reader.isAtEnd { hub.unsubscribe(try reader.number(), from: connection) }
-        case HubMessage.locate:
-            let posters = try reader.entries(atMost: HubMessage.postersPerMessage) {
-                reader throws(WireViolation) in try reader.poster()
-            }
-            hub.locate(posters, from: connection)
         case HubMessage.confirm:
             let batch = try reader.number(UInt64.self)
-            try hub.confirm(batch, credits: Int(try reader.number(UInt32.self)), from: connection)
+            try hub.confirm(batch, credits: Int(try reader.number(UInt32.self)), from: peer.id)
         case HubMessage.bye: hub.end(poster, last: try reader.count())
         default: throw WireViolation("a message has an unknown number")
         }
     }
 
-    /// Starts the timer that ends the delay of acknowledgements, if acknowledgements are delayed and the timer does not run yet.
-    private func acknowledgeSoon() {
-        if patience != nil || !hub.hasPatient { return }
-        let timer = Timer(timeInterval: HubServer.longestPatience, repeats: false) { [unowned self] _ in
-            patience = nil
-            hub.acknowledgePatient()
-            flushAll()
-        }
-        patience = timer
-        loop.add(timer, forMode: .common)
-    }
+    // MARK: - Long messages
 
-    /// Starts the timer of the checks for connections that are slow to confirm posts, unless the timer runs already.
+    /// Handles entries of a client's message, within a number of steps, which become fewer.
     ///
-    /// For example, a stopped process confirms no posts. Posters wait for its confirmations until a check ends the wait.
-    private func awaitConfirmations() {
-        if check != nil { return }
-        let timer = Timer(timeInterval: HubServer.checkInterval, repeats: true) { [unowned self] timer in
-            if !hub.checkConfirmations() {
-                timer.invalidate()
-                check = nil
+    /// The rest waits for a turn of the client, and so do its further messages.
+    func work(for peer: MessagePort.Peer, _ poster: PosterID, _ steps: inout Int) throws(WireViolation) {
+        let connection = peer.id
+        guard var job = clients[connection]?.job else { return }
+        // The job is taken out, so that there is one reference to its bytes.
+        clients[connection]?.job = nil
+        while steps > 0 {
+            guard let count = try job.step(on: &hub, from: connection, poster) else {
+                discharge(connection)
+                if job.containsPosts {
+                    awaitConfirmations()
+                    acknowledgeSoon()
+                }
+                return
             }
-            flushAll()
+            steps -= count
         }
-        check = timer
-        loop.add(timer, forMode: .common)
+        clients[connection]?.job = job
+        if clients[connection]?.jobBytes == 0 { try charge(job.byteCount, connection) }
+        port.pauseReading(peer)
+        takeTurn(peer)
     }
 
-    // MARK: - Sending
-
-    func flushAll() {
-        for connection in hub.takeReady() { flush(connection) }
-        let overrun = hub.takeOverrun().compactMap { clients[$0]?.peer }
-        let broken = self.broken
-        self.broken = []
-        for peer in overrun + broken {
-            port.disconnect(peer)
-            lose(peer)
+    /// Counts bytes that the hub keeps for a client in the share of its process.
+    private func charge(_ bytes: Int, _ connection: UInt64) throws(WireViolation) {
+        guard let share = hub.connections[connection]?.share else { return }
+        if !hub.shares.charge(share, bytes) {
+            throw WireViolation("the process uses too much of the hub's memory")
         }
+        clients[connection]?.jobBytes += bytes
     }
 
-    /// Sends a connection its waiting messages, as long as the connection has room for them.
-    private func flush(_ connection: UInt64) {
-        guard let client = clients[connection] else { return }
-        if let held = client.held {
-            clients[connection]?.held = nil
-            send(held.id, held.bytes, to: connection)
-        }
-        while clients[connection]?.held == nil, let output = hub.next(for: connection) {
-            var message = WireWriter()
-            switch output {
-            case .acknowledged(let accepted, let settled):
-                message.put(accepted)
-                message.put(settled)
-                send(HubMessage.acknowledged, message.bytes, to: connection)
-            case .batch(let batch):
-                message.put(batch)
-                send(HubMessage.batch, message.bytes, to: connection)
-            }
-        }
+    private func discharge(_ connection: UInt64) {
+        guard let bytes = clients[connection]?.jobBytes, bytes > 0,
+            let share = hub.connections[connection]?.share
+        else { return }
+        hub.shares.discharge(share, bytes)
+        clients[connection]?.jobBytes = 0
     }
 
-    /// Sends a message, or holds it until the port has room.
-    private func send(_ id: UInt32, _ bytes: [UInt8], to connection: UInt64) {
-        guard let client = clients[connection] else { return }
-        do {
-            if try !port.send(bytes, id: id, to: client.peer) { clients[connection]?.held = (id, bytes) }
-        } catch {
-            // A client that misses this message would count its notifications wrongly, so the client has to connect again.
-            clients[connection]?.held = (id, bytes)
-            broken.append(client.peer)
-        }
+    /// Forgets a client, whose connection has ended; its poster can connect again.
+    ///
+    /// - Returns: The client; nil if it was forgotten before.
+    @discardableResult
+    func forget(_ connection: UInt64) -> Client? {
+        discharge(connection)
+        return clients.removeValue(forKey: connection)
     }
 }

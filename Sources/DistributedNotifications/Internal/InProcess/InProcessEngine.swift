@@ -81,7 +81,7 @@ final class InProcessEngine: Engine {
     }
 
     func locate(_ posters: [PosterID]) {
-        tell { hub, id throws(WireViolation) in hub.locate(posters, from: id) }
+        tell { hub, id throws(WireViolation) in for poster in posters { hub.locate(poster, from: id) } }
     }
 
     func confirm(_ batch: UInt64, credits: Int) {

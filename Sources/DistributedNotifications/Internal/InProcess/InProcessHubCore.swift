@@ -48,7 +48,12 @@ final class InProcessHubCore: Sendable {
                 preconditionFailure("a center keeps to the protocol: \(error.reason)")
             }
             state.hub.acknowledgePatient()
-            return state.hub.takeReady().compactMap { state.wakes[$0] }
+            while state.hub.hasLeftovers { state.hub.tidy() }
+            var woken: [@Sendable (Bool) -> Void] = []
+            while let ready = state.hub.takeReady() {
+                if let wake = state.wakes[ready] { woken.append(wake) }
+            }
+            return woken
         }
         for wake in woken { wake(true) }
     }

@@ -11,35 +11,50 @@ struct EventQueue: Sendable {
 
     /// Gaps for dropped notifications: one gap for each poster and topic.
     ///
-    /// A gap comes before another gap if its first notification was dropped earlier.
+    /// A gap comes before another gap if its first notification was dropped earlier. One more gap, the last one, stands for all
+    /// posters and topics beyond ``EventQueue/mostGaps``.
     private struct Losses: Sendable {
-        private var gaps: [Key: DistributedNotificationGap] = [:]
-        private var order = Deque<Key>()
+        private var gaps: [Key: (gap: DistributedNotificationGap, serial: UInt64)] = [:]
+        private var order = SerialList<Key>()
+        private var lastSerial: UInt64 = 0
+        private var others: DistributedNotificationGap?
 
-        var isEmpty: Bool { order.isEmpty }
+        var isEmpty: Bool { order.isEmpty && others == nil }
 
         mutating func add(_ post: Post, _ reason: DistributedNotificationGap.Reason) {
             let key = Key(poster: post.poster, topic: post.topic)
             let known = gaps[key]
-            if known == nil { order.append(key) }
-            gaps[key] = DistributedNotificationGap(
+            if known == nil {
+                if gaps.count >= EventQueue.mostGaps {
+                    others = others ?? .ofAnyPoster(reason)
+                    return
+                }
+                lastSerial += 1
+                order.append(key, serial: lastSerial)
+            }
+            let gap = DistributedNotificationGap(
                 poster: .init(post.poster), name: post.topic.name, sender: post.topic.sender,
-                from: known?.from ?? post.number, to: post.number, reason: known?.reason ?? reason,
+                from: known?.gap.from ?? post.number, to: post.number, reason: known?.gap.reason ?? reason,
                 isCertain: true)
+            gaps[key] = (gap, known?.serial ?? lastSerial)
         }
 
         mutating func takeFirst() -> DistributedNotificationGap? {
-            while let key = order.popFirst() { if let gap = gaps.removeValue(forKey: key) { return gap } }
-            return nil
+            if let first = order.first { return take(first.element) }
+            return others.take()
         }
 
         mutating func take(_ key: Key) -> DistributedNotificationGap? {
             // The key is removed from the order, too, so that its next gap comes after the present gaps of other keys.
-            guard let gap = gaps.removeValue(forKey: key) else { return nil }
-            order.removeAll { $0 == key }
+            guard let (gap, serial) = gaps.removeValue(forKey: key) else { return nil }
+            order.remove(serial)
             return gap
         }
     }
+
+    /// The number of gaps beyond which further gaps are merged: how many there are depends on other processes, and a search among
+    /// them must not take long.
+    static let mostGaps = 256
 
     private let capacity: DistributedNotificationCenter.Capacity.Kind
     private let behavior: DistributedNotificationCenter.SuspensionBehavior
@@ -50,6 +65,8 @@ struct EventQueue: Sendable {
     /// The gaps to deliver before the first of `entries`.
     private var leading = Losses()
     private var entries = Deque<DistributedNotificationEvent>()
+    /// The number of gaps in `entries`.
+    private var gapCount = 0
     /// The gaps to deliver after the last of `entries`.
     private var trailing = Losses()
     /// The number of entries that were removed from the front of `entries` so far.
@@ -94,8 +111,8 @@ struct EventQueue: Sendable {
         switch event {
         case .gap(let gap):
             // Gaps for notifications that were dropped before this event come first.
-            while let lost = trailing.takeFirst() { entries.append(.gap(lost)) }
-            entries.append(.gap(gap))
+            while let lost = trailing.takeFirst() { append(lost) }
+            append(gap)
             mergeable = [:]
         case .notification(let post):
             if holdsBack && !post.isImmediate { appendHeld(post) } else { appendNow(post) }
@@ -129,9 +146,19 @@ struct EventQueue: Sendable {
         }
     }
 
+    private mutating func append(_ gap: DistributedNotificationGap) {
+        if gapCount < EventQueue.mostGaps {
+            entries.append(.gap(gap))
+        } else {
+            if case .gap(let last)? = entries.last, last.isOfAnyPoster { return }
+            entries.append(.gap(.ofAnyPoster(gap.reason)))
+        }
+        gapCount += 1
+    }
+
     private mutating func append(_ post: Post) {
         let key = Key(poster: post.poster, topic: post.topic)
-        if let lost = trailing.take(key) { entries.append(.gap(lost)) }
+        if let lost = trailing.take(key) { append(lost) }
         entries.append(.notification(DistributedNotification(post)))
         count += 1
     }
@@ -180,6 +207,10 @@ struct EventQueue: Sendable {
     ///
     /// The method looks for the last earlier gap of the same poster and topic. If that gap has the same reason, it is extended.
     private mutating func insert(_ gap: DistributedNotificationGap, at index: Int) {
+        if gapCount >= EventQueue.mostGaps {
+            if case .gap(let last) = entries[index - 1], last.isOfAnyPoster { return }
+            return insert(.gap(.ofAnyPoster(gap.reason)), at: index)
+        }
         for place in (0..<index).reversed() {
             guard case .gap(let known) = entries[place], known.poster == gap.poster else { continue }
             let isOfTopic = known.name == gap.name && known.sender == gap.sender
@@ -193,7 +224,12 @@ struct EventQueue: Sendable {
             // The numbers of `known` lie between those of the new gap and of any earlier one, so an earlier one cannot be extended.
             if isOfTopic || known.name == nil { break }
         }
-        entries.insert(.gap(gap), at: index)
+        insert(.gap(gap), at: index)
+    }
+
+    private mutating func insert(_ event: DistributedNotificationEvent, at index: Int) {
+        entries.insert(event, at: index)
+        gapCount += 1
         if released > head + index { released += 1 }
     }
 
@@ -205,7 +241,9 @@ struct EventQueue: Sendable {
         if let lost = leading.takeFirst() { return .gap(lost) }
         guard let first = entries.popFirst() else { return trailing.takeFirst().map { .gap($0) } }
         head += 1
-        if case .notification(let notification) = first {
+        switch first {
+        case .gap: gapCount -= 1
+        case .notification(let notification):
             count -= 1
             if !mergeable.isEmpty { forget(notification.post) }
         }
@@ -216,4 +254,15 @@ struct EventQueue: Sendable {
         let key = Key(poster: post.poster, topic: post.topic)
         if let place = mergeable[key], place < head { mergeable[key] = nil }
     }
+}
+
+extension DistributedNotificationGap {
+    /// The gap that stands for posts of posters that are not named.
+    static func ofAnyPoster(_ reason: Reason) -> DistributedNotificationGap {
+        DistributedNotificationGap(
+            poster: .init(.unknown), name: nil, sender: nil, from: 1, to: nil, reason: reason,
+            isCertain: false)
+    }
+
+    var isOfAnyPoster: Bool { poster == .unknown && name == nil && to == nil }
 }

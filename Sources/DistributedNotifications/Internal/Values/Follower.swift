@@ -13,7 +13,7 @@ struct Follower: Hashable, Sendable {
         case gap(DistributedNotificationGap)
     }
 
-    private struct Account: Hashable, Sendable {
+    struct Account: Hashable, Sendable {
         /// The number up to which posts are neither delivered nor reported in a gap, whatever their topic.
         var floor: UInt64 = 0
         var topics: [Topic: UInt64] = [:]
@@ -25,18 +25,20 @@ struct Follower: Hashable, Sendable {
 
         /// Records that a post of the poster has arrived.
         ///
-        /// - Returns: `isNew` is true if the post is new. `missingFrom` is the number of the first missing post before it, or nil
-        ///   if no post is missing.
-        mutating func take(_ post: Post, hasBegun: Bool) -> (isNew: Bool, missingFrom: UInt64?) {
+        /// - Returns: `isNew` is true if the post is new, and `isTopicNew` if it is the first one of its topic. `missingFrom` is
+        ///   the number of the first missing post before it, or nil if no post is missing.
+        mutating func take(
+            _ post: Post, hasBegun: Bool
+        ) -> (isNew: Bool, isTopicNew: Bool, missingFrom: UInt64?) {
             let place = topics.index(forKey: post.topic)
             var last = max(floor, place.map { topics.values[$0] } ?? 0)
             // A new subscription did not ask for posts of the topic before the first one that it gets, so those are not missing.
             if !hasBegun && place == nil { last = max(last, post.previous) }
-            if post.number <= last { return (false, nil) }
+            if post.number <= last { return (false, false, nil) }
             if let place { topics.values[place] = post.number } else { topics[post.topic] = post.number }
             // A poster that posts has not ended, even if it was treated as ended.
             hasEnded = false
-            return (true, post.previous > last ? last + 1 : nil)
+            return (true, place == nil, post.previous > last ? last + 1 : nil)
         }
     }
 
@@ -56,9 +58,16 @@ struct Follower: Hashable, Sendable {
     private(set) var subscription: Subscription
     /// The epoch in which the subscription began, and the time at which it began; nil if it has not begun.
     private var beginning: Beginning?
-    private var accounts: [PosterID: Account] = [:]
+    var accounts: [PosterID: Account] = [:]
     /// The ended posters for which an account is kept, in the order in which they ended.
-    private var ended = Deque<PosterID>()
+    var ended = Deque<PosterID>()
+
+    /// True if accounts were forgotten; see ``forget(_:)``.
+    var hasForgotten = false
+    /// The number of bytes that the accounts take.
+    var bytes = 0
+    /// The part of ``bytes`` that the topics take.
+    var topicBytes = 0
 
     /// True once the subscription's last ``Baseline`` on this connection has arrived.
     private var isChecked = false
@@ -95,7 +104,9 @@ struct Follower: Hashable, Sendable {
         // subscription asked for.
         if delivered.subscription.map({ $0 != subscription.number }) ?? !isChecked { return }
         subscription.start = .after(delivered.position, epoch)
-        let taken = accounts[post.poster, default: Account()].take(post, hasBegun: hasBegun)
+        let isKnown = hasBegun && !mayBeForgotten(post.poster)
+        let taken = change(post.poster) { $0.take(post, hasBegun: isKnown) }
+        if taken.isTopicNew { count(post.topic) }
         if let from = taken.missingFrom {
             emit(gap(post.poster, post.topic, from: from, to: post.previous, .notKept))
         }
@@ -113,10 +124,12 @@ struct Follower: Hashable, Sendable {
         if horizon.number <= last { return }
         // A post that is older than the subscription is no loss.
         let isOld = isOld(horizon.time) || horizon.isBase && beginning?.epoch == epoch
-        if !isOld {
+        if !isOld && mayBeForgotten(horizon.poster) {
+            emit(.gap(.ofAnyPoster(horizon.reason)))
+        } else if !isOld {
             emit(gap(horizon.poster, horizon.topic, from: last + 1, to: horizon.number, horizon.reason))
         }
-        accounts[horizon.poster, default: Account()].topics[horizon.topic] = horizon.number
+        note(horizon.poster, horizon.topic, horizon.number)
     }
 
     /// Returns true if the subscription began after `time`, by the clock that the posters and the observer share.
@@ -137,8 +150,15 @@ struct Follower: Hashable, Sendable {
         _ baseline: Baseline, in epoch: Epoch, at time: Int64, _ emit: (Event) -> Void
     ) {
         guard baseline.subscription == subscription.number else { return }
+        var isInDoubt = baseline.hasForgotten
         for mark in baseline.marks {
-            var account = accounts[mark.poster] ?? Account()
+            if mayBeForgotten(mark.poster) {
+                // Posts up to the mark were delivered before the poster was forgotten, or are missing.
+                isInDoubt = true
+                change(mark.poster) { $0.floor = max(mark.number, mark.base) }
+                continue
+            }
+            let account = accounts[mark.poster] ?? Account()
             if let topic = mark.topic {
                 let last = account.last(topic)
                 let known = isOld(mark.baseTime) ? max(last, mark.base) : last
@@ -146,7 +166,7 @@ struct Follower: Hashable, Sendable {
                 if mark.number > known && (hasBegun || account.topics[topic] != nil) {
                     emit(gap(mark.poster, topic, from: known + 1, to: mark.number, .notKept))
                 }
-                if max(known, mark.number) > last { account.topics[topic] = max(known, mark.number) }
+                if max(known, mark.number) > last { note(mark.poster, topic, max(known, mark.number)) }
             } else {
                 if hasBegun, mark.number > account.last {
                     emit(
@@ -154,20 +174,17 @@ struct Follower: Hashable, Sendable {
                             mark.poster, nil, from: account.last + 1, to: mark.number, .notKept,
                             isCertain: false))
                 }
-                account.floor = max(account.floor, mark.number)
+                change(mark.poster) { $0.floor = max($0.floor, mark.number) }
             }
-            accounts[mark.poster] = account
         }
-        if baseline.hasForgotten && hasBegun {
-            emit(gap(.unknown, nil, from: 1, to: nil, .notKept, isCertain: false))
-        }
+        if isInDoubt && hasBegun { emit(.gap(.ofAnyPoster(.notKept))) }
         if baseline.isLast {
             if beginning == nil { beginning = Beginning(epoch: epoch, time: time) }
             subscription.start = .after(baseline.position, epoch)
             isChecked = true
             for waiting in waitingEnds {
                 if waiting.isOld {
-                    forget(waiting.end.poster)
+                    if waiting.end.poster != .unknown { forget(waiting.end.poster) }
                 } else {
                     take(waiting.end, in: waiting.epoch, checkedIn: epoch, emit)
                 }
@@ -184,12 +201,18 @@ struct Follower: Hashable, Sendable {
     /// stored, and processed after that baseline.
     mutating func take(_ end: PosterEnd, in epoch: Epoch, _ emit: (Event) -> Void) {
         if isChecked { return take(end, in: epoch, checkedIn: epoch, emit) }
-        waitingEnds.append(WaitingEnd(end: end, epoch: epoch, isOld: !hasBegun))
+        let isFull = waitingEnds.count >= Follower.mostEnded
+        if isFull && waitingEnds.last?.end.poster == .unknown { return }
+        waitingEnds.append(WaitingEnd(end: isFull ? .unknown : end, epoch: epoch, isOld: !hasBegun))
     }
 
     private mutating func take(
         _ end: PosterEnd, in epoch: Epoch, checkedIn checked: Epoch, _ emit: (Event) -> Void
     ) {
+        // The report stands for posters that are not named, and each such report for others.
+        if end.poster == .unknown {
+            return emit(.gap(.ofAnyPoster(.posterEnded)))
+        }
         if accounts[end.poster]?.hasEnded == true { return }
         // Posts that were accepted in another epoch cannot be delivered in this one.
         let accepted = epoch == checked ? end.accepted : 0
@@ -199,13 +222,19 @@ struct Follower: Hashable, Sendable {
 
     /// Treats a poster as ended, because it was known before this connection and has not connected within the grace period.
     mutating func giveUp(_ poster: PosterID, _ emit: (Event) -> Void) {
-        if hasBegun && accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
+        if !hasBegun { return }
+        if poster == .unknown { return emit(.gap(.ofAnyPoster(.posterEnded))) }
+        if accounts[poster]?.hasEnded != true { lose(poster, after: 0, to: nil, emit) }
     }
 
     /// Emits gaps for the missing posts of an ended poster, except for posts that an earlier gap has reported.
     private mutating func lose(
         _ poster: PosterID, after accepted: UInt64, to end: UInt64?, _ emit: (Event) -> Void
     ) {
+        if accepted == 0 && mayBeForgotten(poster) {
+            emit(.gap(.ofAnyPoster(.posterEnded)))
+            return forget(poster)
+        }
         let account = accounts[poster] ?? Account()
         // A lost post above `newest` can be of any topic. A lost post below it can only be of a topic whose last number is lower.
         let newest = max(accepted, account.last)
@@ -220,11 +249,11 @@ struct Follower: Hashable, Sendable {
     }
 
     private mutating func forget(_ poster: PosterID) {
-        accounts[poster, default: Account()].hasEnded = true
+        change(poster) { $0.hasEnded = true }
         ended.append(poster)
         if ended.count <= Follower.mostEnded { return }
         let oldest = ended.removeFirst()
-        if accounts[oldest]?.hasEnded == true { accounts[oldest] = nil }
+        if accounts[oldest]?.hasEnded == true { removeAccount(of: oldest) }
     }
 
     private func gap(

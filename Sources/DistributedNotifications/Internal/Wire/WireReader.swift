@@ -29,11 +29,12 @@ package struct WireReader: Sendable {
         }
     }
 
-    /// Reads a number below 2⁶³, so that additions to it do not overflow.
+    /// Reads a number below 2⁶³, so that additions to it do not overflow; see ``OutsideNumber``.
     mutating func count() throws(WireViolation) -> UInt64 {
-        let number = try number(UInt64.self)
-        if number > UInt64(Int64.max) { throw WireViolation("a number is beyond all counting") }
-        return number
+        guard let number = OutsideNumber(try number(UInt64.self)) else {
+            throw WireViolation("a number is beyond all counting")
+        }
+        return number.value
     }
 
     /// Reads entries up to the end of the message, and throws if there are more than `most`.
