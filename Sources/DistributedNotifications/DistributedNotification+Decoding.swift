@@ -5,12 +5,12 @@ extension DistributedNotification {
     ///
     /// - Parameter type: The type.
     /// - Returns: The value.
-    /// - Throws: ``DistributedNotificationError/coding(_:)`` if the payload is not JSON of the type.
+    /// - Throws: ``DistributedNotificationError/Reason/coding`` if the payload is not JSON of the type.
     public func decode<Value: Decodable>(
         _ type: Value.Type
     ) throws(DistributedNotificationError) -> Value {
         do { return try JSONDecoder().decode(type, from: Data(payload)) } catch {
-            throw .coding("\(error)")
+            throw DistributedNotificationError(.coding, details: "\(error)")
         }
     }
 }
@@ -18,6 +18,8 @@ extension DistributedNotification {
 /// Encodes values as JSON payloads.
 enum JSONCoding {
     static func encode(_ value: some Encodable) throws(DistributedNotificationError) -> [UInt8] {
-        do { return Array(try JSONEncoder().encode(value)) } catch { throw .coding("\(error)") }
+        do { return Array(try JSONEncoder().encode(value)) } catch {
+            throw DistributedNotificationError(.coding, details: "\(error)")
+        }
     }
 }

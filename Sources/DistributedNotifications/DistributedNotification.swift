@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// A notification that a center of this or another process has posted.
 ///
 /// > Thread safety: a value.
@@ -12,6 +14,9 @@ public struct DistributedNotification: Hashable, Sendable {
         let id: PosterID
 
         init(_ id: PosterID) { self.id = id }
+
+        /// Makes a random identity, for tests of code that observes.
+        public init() { id = .random() }
 
         /// A stand-in for ended posters that the engine has forgotten.
         ///
@@ -38,6 +43,33 @@ public struct DistributedNotification: Hashable, Sendable {
 
     init(_ post: Post) { self.post = post }
 
+    /// Creates a notification, for tests of code that observes.
+    ///
+    /// A center makes its notifications itself when you post: ``DistributedNotificationCenter``.
+    ///
+    /// ```swift
+    /// var prices = PriceList()
+    /// prices.take(DistributedNotification(name: "prices", payload: Array("tea 3".utf8), number: 1))
+    /// #expect(prices["tea"] == 3)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - sender: The sender; nil for none.
+    ///   - payload: The bytes.
+    ///   - poster: The identity of the poster; a new one if none is given.
+    ///   - number: The number of the notification among those of its poster, counted from 1.
+    ///   - timeSince1970: The time of the post since the beginning of 1970 in UTC.
+    public init(
+        name: String, sender: String? = nil, payload: [UInt8] = [], poster: Poster = Poster(),
+        number: UInt64 = 1, timeSince1970: Duration = .zero
+    ) {
+        post = Post(
+            poster: poster.id, number: number, previous: number - min(number, 1),
+            topic: Topic(name: name, sender: sender), date: timeSince1970.nanosecondsRoundedUp,
+            payload: payload)
+    }
+
     /// The name of the event.
     public var name: String { post.topic.name }
 
@@ -55,6 +87,6 @@ public struct DistributedNotification: Hashable, Sendable {
     /// A poster numbers its posts from 1, in one sequence for all names and senders.
     public var number: UInt64 { post.number }
 
-    /// The time of the post, in nanoseconds since 1970, by the clock of the poster's machine.
-    public var date: Int64 { post.date }
+    /// The time of the post since the beginning of 1970 in UTC, by the clock of the poster's machine.
+    public var timeSince1970: Duration { .nanoseconds(post.date) }
 }

@@ -68,7 +68,8 @@ extension DistributedNotificationCenter {
         _ name: String?, _ sender: String?, _ target: ObserverLane.Target, _ capacity: Capacity,
         _ behavior: SuspensionBehavior, _ start: Start
     ) -> DistributedObservation {
-        let lane = ObserverLane(target, EventQueue(capacity, behavior, mostHeld: options.held))
+        let lane = ObserverLane(
+            target, EventQueue(capacity, behavior, mostHeld: options.heldNotificationLimit))
         let number = state.add(lane, name: name, sender: sender, start: start.start)
         return DistributedObservation(lane, number, state)
     }

@@ -9,15 +9,15 @@ extension DistributedNotificationCenter {
     /// - Parameters:
     ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
     ///   - sender: The sender, up to 255 bytes in UTF-8; nil for none.
-    ///   - payload: Bytes for the observers, up to ``Options/payload``.
+    ///   - payload: Bytes for the observers, up to ``Options/payloadLimit``.
     ///   - deliverImmediately: True if observers in suspended centers get the notification immediately, after the earlier
     ///     notifications that they hold.
     ///   - policy: The policy if the center has no room for the notification.
     /// - Returns: The number of the notification.
-    /// - Throws: ``DistributedNotificationError``: ``DistributedNotificationError/full``,
-    ///   ``DistributedNotificationError/tooLarge(limit:)``, ``DistributedNotificationError/tooManyTopics(limit:)``,
-    ///   ``DistributedNotificationError/malformed(_:reason:)`` or ``DistributedNotificationError/ended``. In these cases nothing is
-    ///   sent, and the post gets no number.
+    /// - Throws: ``DistributedNotificationError``: ``DistributedNotificationError/Reason/full``,
+    ///   ``DistributedNotificationError/Reason/tooLarge``, ``DistributedNotificationError/Reason/tooManyTopics``,
+    ///   ``DistributedNotificationError/Reason/malformed`` or ``DistributedNotificationError/Reason/ended``. In these cases nothing
+    ///   is sent, and the post gets no number.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -27,18 +27,20 @@ extension DistributedNotificationCenter {
     ) throws(DistributedNotificationError) -> UInt64 {
         Fork.check("DistributedNotificationCenter.post")
         let topic = try topic(name, sender, payload)
-        var deadline = Moment.never
-        if case .block(let time) = policy { deadline = Moment.now().advanced(by: time.nanosecondsRoundedUp) }
+        var (waits, deadline) = (false, Moment.never)
+        if case .block(let time) = policy {
+            (waits, deadline) = (true, Moment.now().advanced(by: time.nanosecondsRoundedUp))
+        }
         while true {
             let posted = try state.post(
                 topic, payload, isImmediate: deliverImmediately, dropsOldest: policy == .dropOldest,
-                waits: deadline != .never)
+                waits: waits)
             switch posted {
             case .taken(let number, _): return number
             case .waits(let room):
                 if !room.wait(until: deadline) {
                     state.stopWaiting(for: room)
-                    throw .full
+                    throw DistributedNotificationError(.full)
                 }
                 if let error = room.take() { throw error }
             }
@@ -57,8 +59,8 @@ extension DistributedNotificationCenter {
     ///     notifications that they hold.
     ///   - policy: The policy if the center has no room for the notification.
     /// - Returns: The number of the notification.
-    /// - Throws: ``DistributedNotificationError/coding(_:)`` if the value is not encodable, or any error of the method that posts
-    ///   bytes.
+    /// - Throws: ``DistributedNotificationError/Reason/coding`` if the value is not encodable, or any error of the method that
+    ///   posts bytes.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
     @discardableResult
@@ -81,15 +83,15 @@ extension DistributedNotificationCenter {
     /// - Parameters:
     ///   - name: The name of the event: 1 to 255 bytes in UTF-8.
     ///   - sender: The sender, up to 255 bytes in UTF-8; nil for none.
-    ///   - payload: Bytes for the observers, up to ``Options/payload``.
+    ///   - payload: Bytes for the observers, up to ``Options/payloadLimit``.
     ///   - deliverImmediately: True if observers in suspended centers get the notification immediately, after the earlier
     ///     notifications that they hold.
     ///   - milestone: The stage to wait for.
     ///   - deadline: The time at which the wait ends; nil for never.
     /// - Returns: The number of the notification.
-    /// - Throws: ``DistributedNotificationError/timedOut``, ``DistributedNotificationError/cancelled``,
-    ///   ``DistributedNotificationError/dropped``, or any error of
-    ///   ``post(_:sender:payload:deliverImmediately:whenFull:)`` except ``DistributedNotificationError/full``.
+    /// - Throws: ``DistributedNotificationError/Reason/timedOut``, ``DistributedNotificationError/Reason/cancelled``,
+    ///   ``DistributedNotificationError/Reason/dropped``, or any error of
+    ///   ``post(_:sender:payload:deliverImmediately:whenFull:)`` except ``DistributedNotificationError/Reason/full``.
     ///
     /// > Thread safety: any task.
     @discardableResult
@@ -106,12 +108,18 @@ extension DistributedNotificationCenter {
                 until: milestone)
             switch posted {
             case .waits(let room):
-                if let error = await room.value(before: end, timedOut: .timedOut, cancelled: .cancelled, {}) {
+                if let error = await room.value(
+                    before: end, timedOut: DistributedNotificationError(.timedOut),
+                    cancelled: DistributedNotificationError(.cancelled), {})
+                {
                     state.stopWaiting(for: room)
                     throw error
                 }
             case .taken(let number, let stage):
-                let error = await stage?.value(before: end, timedOut: .timedOut, cancelled: .cancelled) {}
+                let error = await stage?.value(
+                    before: end, timedOut: DistributedNotificationError(.timedOut),
+                    cancelled: DistributedNotificationError(.cancelled)
+                ) {}
                 if let stage, let error = error ?? nil {
                     state.stopWaiting(for: stage)
                     throw error
@@ -124,11 +132,12 @@ extension DistributedNotificationCenter {
     private func topic(
         _ name: String, _ sender: String?, _ payload: [UInt8]
     ) throws(DistributedNotificationError) -> Topic {
-        if name.isEmpty { throw .malformed(name, reason: "the name is empty") }
+        if name.isEmpty { throw DistributedNotificationError(.malformed, details: "the name is empty") }
         for text in [name, sender ?? ""] where text.utf8.count > 255 {
-            throw .malformed(text, reason: "it has \(text.utf8.count) bytes, more than 255")
+            throw DistributedNotificationError(
+                .malformed, details: "\"\(text)\" has \(text.utf8.count) bytes, more than 255")
         }
-        if payload.count > options.payload { throw .tooLarge(limit: options.payload) }
+        if payload.count > options.payloadLimit { throw .tooLarge(limit: options.payloadLimit) }
         return Topic(name: name, sender: sender)
     }
 }

@@ -19,6 +19,7 @@ extension DistributedNotificationCenter {
         /// With both policies, the observer gets a ``DistributedNotificationGap`` where the dropped notification would have been.
         ///
         /// > Thread safety: a value.
+        @nonexhaustive
         public enum Policy: Hashable, Sendable {
             /// The notification that has waited longest is dropped, and the new one is accepted.
             case dropOldest
@@ -54,6 +55,7 @@ extension DistributedNotificationCenter {
     /// The treatment of an observer's notifications while its center is suspended.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum SuspensionBehavior: Hashable, Sendable {
         /// The notifications are dropped.
         ///
@@ -61,7 +63,7 @@ extension DistributedNotificationCenter {
         case drop
         /// Only the newest notification of each poster, name and sender is kept.
         case coalesce
-        /// The notifications are kept, up to ``DistributedNotificationCenter/Options/held``.
+        /// The notifications are kept, up to ``DistributedNotificationCenter/Options/heldNotificationLimit``.
         ///
         /// Beyond that number, the oldest kept notifications are dropped. A ``DistributedNotificationGap`` reports the dropped
         /// notifications to the observer.
@@ -90,8 +92,10 @@ extension DistributedNotificationCenter {
 
         /// Returns a start that asks for the notifications that were posted since a time and that the engine still has.
         ///
-        /// - Parameter date: The time, in nanoseconds since 1970, by the posters' clocks.
+        /// - Parameter time: The time since the beginning of 1970 in UTC, by the posters' clocks.
         /// - Returns: The start.
-        public static func since(_ date: Int64) -> Start { Start(start: .since(date)) }
+        public static func since(timeSince1970 time: Duration) -> Start {
+            Start(start: .since(Int64(clamping: time.attoseconds / 1_000_000_000)))
+        }
     }
 }

@@ -2,6 +2,7 @@ extension DistributedNotificationCenter {
     /// The state of a center's connection to the other centers.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum ConnectionState: Hashable, Sendable {
         /// The center is making its first attempt to connect. Posts are kept.
         case connecting

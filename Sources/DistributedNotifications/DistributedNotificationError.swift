@@ -4,59 +4,88 @@ public import RunLoops
 /// The reason that a notification was not posted, or that a center is not connected.
 ///
 /// > Thread safety: a value.
-public enum DistributedNotificationError: Error, Hashable, Sendable {
-    /// The name or the sender cannot be used, for the given reason.
-    case malformed(String, reason: String)
-    /// The payload has more bytes than the limit. Nothing was sent.
-    case tooLarge(limit: Int)
-    /// The post would exceed the limit on topics, that is, on pairs of a name and a sender. Nothing was sent.
-    case tooManyTopics(limit: Int)
-    /// The center has no room for the post, because the engine does not take the earlier posts, or observers do not confirm them.
+public struct DistributedNotificationError: Error, Hashable, Sendable {
+    /// The kind of the error.
+    public let reason: Reason
+
+    /// What is known beyond the reason, in words for people, such as the text of a library; empty if that is nothing.
+    public var details: String {
+        if case .details(let details) = cause { details } else { "" }
+    }
+
+    /// The limit that was exceeded, in bytes or in topics; nil if the reason is not about a limit.
+    public var limit: Int? {
+        if case .limit(let limit) = cause { limit } else { nil }
+    }
+
+    /// The error of the message port; nil unless the reason is ``Reason/port``.
+    public var portError: MessagePortError? {
+        if case .port(let error) = cause { error } else { nil }
+    }
+
+    /// The error of the system call; nil unless the reason is ``Reason/system``.
+    public var systemError: SystemError? {
+        if case .system(let error) = cause { error } else { nil }
+    }
+
+    /// What belongs to the reason, in a box, so that the error is small.
+    private indirect enum Cause: Hashable, Sendable {
+        case details(String)
+        case limit(Int)
+        case port(MessagePortError)
+        case system(SystemError)
+    }
+
+    private let cause: Cause?
+
+    /// Makes an error, for tests and for code that stands in for a center.
     ///
-    /// Nothing was sent, and the post has no number.
-    case full
-    /// The center was invalidated.
-    ///
-    /// If the notification was already posted, it can still arrive.
-    case ended
-    /// A later post with ``DistributedNotificationCenter/FullPolicy/dropOldest`` has taken the place of this one.
-    case dropped
-    /// The deadline passed before the wait was over. If the notification was already posted, it can still arrive.
-    case timedOut
-    /// The waiting task was cancelled. If the notification was already posted, it can still arrive.
-    case cancelled
-    /// The value cannot be encoded as JSON, or the payload cannot be decoded from JSON to the type, for the given reason.
-    case coding(String)
-    /// The other end of the connection violates the protocol, for the given reason.
-    case protocolViolation(String)
-    /// Another process has a poster with the same identity.
-    case duplicatePoster
-    /// The engine cannot be used, for the given reason.
-    case engine(String)
-    /// A message port, which connects this process to others, has failed with the given error.
-    case port(MessagePortError)
-    /// A system call has failed with the given error.
-    case system(SystemError)
+    /// - Parameters:
+    ///   - reason: The kind of the error.
+    ///   - details: What is known beyond the reason, in words.
+    public init(_ reason: Reason, details: String = "") {
+        self.init(reason, details.isEmpty ? nil : .details(details))
+    }
+
+    private init(_ reason: Reason, _ cause: Cause?) {
+        self.reason = reason
+        self.cause = cause
+    }
+
+    static func tooLarge(limit: Int) -> DistributedNotificationError { .init(.tooLarge, .limit(limit)) }
+
+    static func tooManyTopics(limit: Int) -> DistributedNotificationError {
+        .init(.tooManyTopics, .limit(limit))
+    }
+
+    static func port(_ error: MessagePortError) -> DistributedNotificationError {
+        .init(.port, .port(error))
+    }
+
+    package static func system(_ error: SystemError) -> DistributedNotificationError {
+        .init(.system, .system(error))
+    }
+
+    package static func engine(_ details: String) -> DistributedNotificationError {
+        .init(.engine, details: details)
+    }
+
+    package static func protocolViolation(_ details: String) -> DistributedNotificationError {
+        .init(.protocolViolation, details: details)
+    }
 }
 
 extension DistributedNotificationError: CustomStringConvertible {
-    /// The reason, in words.
+    /// The reason and the details, in words.
     public var description: String {
-        switch self {
-        case .malformed(let text, let reason): "\"\(text)\" cannot be used: \(reason)"
-        case .tooLarge(let limit): "the payload has more than \(limit) bytes; send a name or a path instead"
-        case .tooManyTopics(let limit): "the poster uses more than \(limit) pairs of a name and a sender"
-        case .full: "the center keeps as many posts as it may; wait for room, or drop the oldest"
-        case .ended: "the center was invalidated"
-        case .dropped: "a later post has taken the room of this one"
-        case .timedOut: "the deadline passed first"
-        case .cancelled: "the task was cancelled"
-        case .coding(let reason): "the payload is not as expected: \(reason)"
-        case .protocolViolation(let reason): "the other end breaks the protocol: \(reason)"
-        case .duplicatePoster: "another process has the same identity as a poster"
-        case .engine(let reason): reason
+        switch cause {
+        case .details(let details): reason == .engine ? details : "\(reason): \(details)"
+        case .limit(let limit) where reason == .tooLarge:
+            "the payload has more than \(limit) bytes; send a name or a path instead"
+        case .limit(let limit): "the poster uses more than \(limit) pairs of a name and a sender"
         case .port(let error): "\(error)"
         case .system(let error): "\(error)"
+        case nil: "\(reason)"
         }
     }
 }

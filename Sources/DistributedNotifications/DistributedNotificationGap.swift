@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// Notifications of one poster that an observer has missed for good.
 ///
 /// A gap is an event of its own, which the observer gets in order with its notifications. Compared with notifications of the same
@@ -8,6 +10,7 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     /// The reason that notifications were lost.
     ///
     /// > Thread safety: a value.
+    @nonexhaustive
     public enum Reason: UInt8, Hashable, Sendable, CaseIterable {
         /// The poster could not send the notifications in time, and has dropped the oldest to make room.
         case posterFull = 1
@@ -77,7 +80,7 @@ extension DistributedNotificationGap: CustomStringConvertible {
     /// The numbers, the topic, the poster, and the reason.
     public var description: String {
         let end = to.map { "\($0)" } ?? "an unknown number"
-        let topic = name.map { " of \($0)" } ?? ""
+        let topic = name.map { " of \(ForeignText($0))" } ?? ""
         return "\(isCertain ? "" : "possibly ")missing \(from) to \(end)\(topic) from \(poster): \(reason)"
     }
 }

@@ -7,7 +7,7 @@ internal import RunLoops
 ///
 /// ```swift
 /// let hub = try DistributedNotificationHub(named: PortName("org.example.cache"))
-/// hub.wait()
+/// hub.waitUntilInvalid()
 /// ```
 ///
 /// The centers of other processes connect to the hub by its name. Make them with
@@ -28,8 +28,8 @@ public final class DistributedNotificationHub: Sendable {
     /// - Parameters:
     ///   - name: The name that the centers use.
     ///   - names: The place where the name is kept.
-    /// - Throws: ``DistributedNotificationError/port(_:)`` if another process serves the name, or if the name cannot be taken;
-    ///   ``DistributedNotificationError/system(_:)`` if the thread cannot be started.
+    /// - Throws: ``DistributedNotificationError/Reason/port`` if another process serves the name, or if the name cannot be taken;
+    ///   ``DistributedNotificationError/Reason/system`` if the thread cannot be started.
     ///
     /// > Thread safety: any thread.
     public init(named name: PortName, in names: PortNames = .user) throws(DistributedNotificationError) {
@@ -63,7 +63,7 @@ public final class DistributedNotificationHub: Sendable {
     ///
     /// > Thread safety: one thread at a time.
     @available(*, noasync, message: "this blocks the thread; ask isValid in asynchronous code")
-    public func wait() { thread.wait() }
+    public func waitUntilInvalid() { thread.wait() }
 }
 
 extension DistributedNotificationEngine {
@@ -83,7 +83,8 @@ extension DistributedNotificationEngine {
         named name: PortName, in names: PortNames = .user, servesIfFirst: Bool = true
     ) -> DistributedNotificationEngine {
         DistributedNotificationEngine(name: "hub \"\(name)\"") { loop in
-            HubEngine(name, in: names, serves: servesIfFirst, Hub.Limits(), on: loop)
+            HubEngine(
+                .init(name: name, names: names, serves: servesIfFirst, limits: Hub.Limits()), on: loop)
         }
     }
 }

@@ -12,13 +12,13 @@ public final class DistributedObservation: Sendable {
     /// The numbers of an observer's notifications that were delivered and dropped.
     ///
     /// > Thread safety: a value.
-    public struct Counts: Hashable, Sendable {
+    public struct Statistics: Hashable, Sendable {
         /// The number of notifications that were delivered to the observer.
-        public var delivered = 0
+        public internal(set) var delivered = 0
         /// The number of notifications that were dropped for lack of room or during a suspension.
         ///
         /// Each dropped notification is reported in a gap.
-        public var dropped = 0
+        public internal(set) var dropped = 0
     }
 
     let lane: ObserverLane
@@ -35,7 +35,7 @@ public final class DistributedObservation: Sendable {
     deinit { if !Fork.isChild { remove() } }
 
     /// The numbers of notifications that were delivered and dropped so far.
-    public var counts: Counts { lane.counts }
+    public var statistics: Statistics { lane.counts }
 
     /// True once the engine has confirmed the subscription.
     ///

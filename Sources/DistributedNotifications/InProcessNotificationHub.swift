@@ -28,5 +28,5 @@ public final class InProcessNotificationHub: Sendable {
     /// Replaces the hub with an empty one, as after a crash.
     ///
     /// The centers lose their connections, and connect again.
-    public func crash() { core.crash() }
+    package func crash() { core.crash() }
 }
