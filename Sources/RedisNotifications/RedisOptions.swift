@@ -3,11 +3,12 @@ internal import RunLoops
 /// The address of a Redis or Valkey server.
 ///
 /// > Thread safety: a value.
+@nonexhaustive
 public enum RedisAddress: Hashable, Sendable {
     /// A Unix socket.
     case unix(path: String)
     /// A TCP port of a host; each time that the engine connects, it looks up the host's name on another thread.
-    case tcp(host: String, port: Int = 6_379)
+    case tcp(host: String, port: UInt16 = 6_379)
 }
 
 extension RedisAddress: CustomStringConvertible {
@@ -24,7 +25,7 @@ extension RedisAddress: CustomStringConvertible {
 ///
 /// ```swift
 /// var options = RedisOptions()
-/// options.space = "shop"
+/// options.namespace = "shop"
 /// options.password = secret
 /// ```
 ///
@@ -34,7 +35,7 @@ public struct RedisOptions: Hashable, Sendable {
     ///
     /// Several spaces can share a server. A center sees only the notifications of its own space. All keys of a space begin with
     /// `dn:{space}:`.
-    public var space = "default"
+    public var namespace = "default"
 
     /// The user to authenticate as; nil for the default user.
     public var user: String?
@@ -50,7 +51,7 @@ public struct RedisOptions: Hashable, Sendable {
     /// An observer reads these entries if it starts with earlier notifications, or after it has connected again. An entry holds the
     /// notifications that a center hands over at the same time. This is one notification if the center posts seldom, and up to 16
     /// notifications if the center posts thousands a second.
-    public var streamLength = 100_000
+    public var streamLengthLimit = 100_000
 
     /// The time for which a center keeps a post after the server has accepted it.
     ///
@@ -65,40 +66,40 @@ public struct RedisOptions: Hashable, Sendable {
     /// most 32,768 times in three seconds, which is some 10,000 times a second.
     ///
     /// The limits in the center's own options count only the posts that the server has not accepted yet.
-    public var retainedPosts = 32_768
+    public var retainedPostLimit = 32_768
 
     /// The maximum total size, in bytes, of the accepted posts that a center keeps for the time ``retention``.
     ///
     /// If the total is larger, the center stops keeping the oldest posts before ``retention`` has passed.
-    public var retainedBytes = 33_554_432
+    public var retainedByteLimit = 33_554_432
 
     /// The time within which the server has to answer when the engine connects.
-    public var timeout = Duration.seconds(5)
+    public var connectTimeout = Duration.seconds(5)
 
     /// Makes settings that suit a server of your own.
     public init() {}
 
     /// Ends the program if a setting is out of its range.
     func check() {
-        if space.isEmpty || space.utf8.contains(UInt8(ascii: "}")) {
+        if namespace.isEmpty || namespace.utf8.contains(UInt8(ascii: "}")) {
             misuse(
-                "RedisOptions.space: \"\(space)\" cannot be part of a key; use a name without a closing brace"
+                "RedisOptions.namespace: \"\(namespace)\" cannot be part of a key; use a name without a closing brace"
             )
         }
-        if streamLength < 1 {
-            misuse("RedisOptions.streamLength: \(streamLength) keeps nothing; use some thousands")
+        if streamLengthLimit < 1 {
+            misuse("RedisOptions.streamLengthLimit: \(streamLengthLimit) keeps nothing; use some thousands")
         }
         if database < 0 {
             misuse("RedisOptions.database: \(database) is no database; use 0 or a higher number")
         }
-        if retainedPosts < 0 || retainedBytes < 0 {
+        if retainedPostLimit < 0 || retainedByteLimit < 0 {
             misuse(
-                "RedisOptions: a retention of \(retainedPosts) posts and \(retainedBytes) bytes makes no sense; use 0 or more"
+                "RedisOptions: a retention of \(retainedPostLimit) posts and \(retainedByteLimit) bytes makes no sense; use 0 or more"
             )
         }
-        if retention < .zero || timeout <= .zero {
+        if retention < .zero || connectTimeout <= .zero {
             misuse(
-                "RedisOptions: a retention of \(retention) or a timeout of \(timeout) makes no sense; use some seconds"
+                "RedisOptions: a retention of \(retention) or a timeout of \(connectTimeout) makes no sense; use some seconds"
             )
         }
     }

@@ -8,10 +8,18 @@ extension EntryID {
     static let zero = EntryID(high: 0, low: 0)
 
     /// Reads an ID as the server writes it; nil if the text is not an ID.
+    ///
+    /// Each half can be any number of 64 bits. IDs are only compared, and nothing is added to them.
     init?(_ text: String) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, let high = UInt64(parts[0]), let low = UInt64(parts[1]) else { return nil }
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.count == 2, let high = EntryID.half(parts[0]), let low = EntryID.half(parts[1]) else {
+            return nil
+        }
         self.init(high: high, low: low)
+    }
+
+    private static func half(_ digits: Substring.UTF8View) -> UInt64? {
+        digits.first == UInt8(ascii: "+") ? nil : UInt64(Substring(digits))
     }
 
     /// The ID as the server writes it.
@@ -45,8 +53,9 @@ enum HexadecimalPair {
 extension PosterID {
     var text: String { HexadecimalPair.text(high, low) }
 
+    /// Reads an identity; nil if the text has another form, or is the identity of no poster.
     init?(_ text: String) {
-        guard let (high, low) = HexadecimalPair.parse(text) else { return nil }
+        guard let (high, low) = HexadecimalPair.parse(text), (high, low) != (0, 0) else { return nil }
         self.init(high: high, low: low)
     }
 }

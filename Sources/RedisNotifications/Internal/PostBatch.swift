@@ -30,15 +30,20 @@ struct PostBatch {
         posts.append(post)
     }
 
-    /// Reads posts from the records of an entry; nil if the bytes are not such records.
-    static func posts(_ bytes: [UInt8], of poster: PosterID) -> [Post]? {
-        var reader = WireReader(bytes)
+    /// The maximum number of bytes of a batch: it gets its last post, which can be the largest one, before it is full.
+    private static let mostBytes = 262_144
+
+    /// Reads posts from the records of an entry; nil if the bytes are not those of a ``PostBatch``.
+    static func posts(_ bytes: some Collection<UInt8>, of poster: PosterID) -> [Post]? {
+        if bytes.count > mostBytes { return nil }
+        var reader = WireReader(Array(bytes))
         var posts: [Post] = []
         do {
             while !reader.isAtEnd {
                 _ = try reader.number(UInt32.self)
                 let post = try reader.post(of: poster)
                 if post.previous >= post.number || post.number <= posts.last?.number ?? 0 { return nil }
+                if posts.count == most.posts { return nil }
                 posts.append(post)
             }
         } catch { return nil }

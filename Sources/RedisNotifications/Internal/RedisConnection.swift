@@ -6,8 +6,11 @@ internal import RunLoops
 
 /// A connection to a Redis or Valkey server, which replies to commands in their order.
 ///
-/// The connection uses the buffers and the reply reader of hiredis. It does not use the asynchronous connections of hiredis,
-/// because they end the process if a server sends a reply that no command asked for.
+/// The connection uses hiredis to connect and to write. It reads replies with a ``RedisReader``, because the reader of hiredis makes
+/// a whole reply in one call, and makes room for as many elements as the server announces.
+///
+/// Whatever the server sends, the connection works in small steps, for which it spends the budget that it shares with the loop's
+/// other inputs. It receives no more bytes before it has handled those that have arrived.
 ///
 /// `@safe`: the context belongs to this object from `init` to ``close()``, and is used on one thread.
 ///
@@ -15,21 +18,31 @@ internal import RunLoops
 @safe
 final class RedisConnection {
     /// A handler for the reply to a command; the handler is allowed to close the connection.
-    typealias Answer = (RedisReply) -> Void
+    ///
+    /// If handling the reply can take long, the handler leaves the rest to ``handle(_:)``.
+    typealias Answer = (RedisValue) -> Void
+
+    /// A small step of handling a reply; it returns false if it was the last one.
+    typealias Work = () -> Bool
 
     private struct Sent {
         let size: Int
         let answer: Answer
     }
 
-    /// The maximum size, in bytes, of an incomplete reply; if a reply is larger, the connection fails.
-    private static let mostUnread = 256 << 20
+    /// The maximum number of bytes that are received before they are handled.
+    private static let mostReceived = 65_536
 
     private var source: LibrarySource?
     private var context: UnsafeMutablePointer<redisContext>?
     private var waiting: Deque<Sent> = []
     /// The size, in bytes, of the commands that the server has not answered yet.
     private(set) var pendingBytes = 0
+    private var reader = RedisReader()
+    /// The rest of the handling of the reply that was read last; nil if it is handled.
+    private var work: Work?
+    /// True if bytes have arrived that were not handled yet.
+    private var hasBacklog = false
     /// Called for each message of a subscription, that is, for each reply that no command waits for.
     var onMessage: Answer?
     /// Called once with the reason when the connection ends, unless ``close()`` has ended it.
@@ -94,8 +107,11 @@ final class RedisConnection {
         unsafe redisFree(context)
         waiting.removeAll()
         pendingBytes = 0
-        onEnd = nil
-        onMessage = nil
+        hasBacklog = false
+        // The closures are released last, because they can hold objects that call back.
+        let released = (work, onEnd, onMessage)
+        (work, onEnd, onMessage) = (nil, nil, nil)
+        withExtendedLifetime(released) {}
     }
 
     // MARK: - Sending
@@ -136,6 +152,11 @@ final class RedisConnection {
 
     // MARK: - Serving
 
+    /// Leaves the handling of a reply to steps, which the connection makes in this pass and in later ones.
+    ///
+    /// To be called by the handler of the reply. Until the last step is made, the connection handles no other reply.
+    func handle(_ work: @escaping Work) { self.work = work }
+
     private func serve(_ source: LibrarySource) {
         while let report = source.nextReport() {
             guard let context = unsafe context else { return }
@@ -148,47 +169,60 @@ final class RedisConnection {
                 }
                 if isDone != 0 { source.setInterest(.read, of: report.descriptor) }
             }
-            if !report.readiness.isDisjoint(with: [.readable, .hangUp, .error]) { read() }
+            if !report.readiness.isDisjoint(with: [.readable, .hangUp, .error]) && !hasBacklog { receive() }
         }
+        if hasBacklog { handleReplies(source) }
         if unsafe context != nil { afterReplies() }
     }
 
-    private func read() {
+    /// Receives bytes once; if there are more, the kernel reports the socket again.
+    private func receive() {
         guard let context = unsafe context else { return }
-        let result = unsafe redisBufferRead(context)
-        // The replies that arrived before the end of the connection are handled first, because they can contain the reason for the
-        // end.
-        takeReplies()
-        guard let context = unsafe self.context else { return }
-        if result != REDIS_OK { return fail(unsafe RedisConnection.reason(context)) }
-        if unsafe context.pointee.reader.pointee.len - context.pointee.reader.pointee.pos
-            > RedisConnection.mostUnread
-        {
-            fail("the server sends a reply of more than \(RedisConnection.mostUnread) bytes")
+        // Safe: the kernel writes at most `capacity` bytes into the buffer, which the reader copies.
+        let failure: CInt? = unsafe withUnsafeTemporaryAllocation(
+            byteCount: RedisConnection.mostReceived, alignment: 1
+        ) { buffer in
+            let count = unsafe recv(context.pointee.fd, buffer.baseAddress, buffer.count, 0)
+            if count < 0 { return errno }
+            if count == 0 { return 0 }
+            unsafe reader.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            hasBacklog = true
+            return nil
+        }
+        switch failure {
+        case nil, EAGAIN, EINTR: break
+        case 0: fail("the server has closed the connection")
+        case let code?: fail("\(SystemError(call: "recv", code: code))")
         }
     }
 
-    private func takeReplies() {
-        while let context = unsafe context {
-            var raw: UnsafeMutableRawPointer?
-            if unsafe redisGetReplyFromReader(context, &raw) != REDIS_OK {
-                return fail(unsafe RedisConnection.reason(context))
+    /// Handles what has arrived, in steps that the loop's other inputs share with this one.
+    ///
+    /// If the budget is spent, the loop serves its other inputs before the next steps.
+    private func handleReplies(_ source: LibrarySource) {
+        while unsafe context != nil, hasBacklog {
+            if !source.spend() { return }
+            if let step = work {
+                if !step() { work = nil }
+                continue
             }
-            guard let raw = unsafe raw else { return }
-            // Safe: the library makes replies of this type, and the caller must free them.
-            let reply = unsafe RedisReply(raw.assumingMemoryBound(to: redisReply.self))
-            unsafe freeReplyObject(raw)
-            take(reply)
+            do throws(RedisReader.Violation) {
+                switch try reader.step() {
+                case .reply(let reply): take(reply.value)
+                case .more: break
+                case .needsBytes: hasBacklog = false
+                }
+            } catch { fail(error.reason, isViolation: true) }
         }
     }
 
-    private func take(_ reply: RedisReply) {
+    private func take(_ reply: RedisValue) {
         if let sent = waiting.popFirst() {
             pendingBytes -= sent.size
             sent.answer(reply)
         } else if let onMessage {
             onMessage(reply)
-        } else if case .error(let text) = reply {
+        } else if let text = reply.error {
             // The server has too many clients, or is about to close the connection for another reason.
             fail("the server refuses the connection: \(text)")
         } else {
@@ -199,8 +233,7 @@ final class RedisConnection {
     private func fail(_ reason: String, isViolation: Bool = false) {
         guard let onEnd = onEnd.take() else { return close() }
         close()
-        let isProtocol = isViolation || reason.hasPrefix("Protocol error")
-        onEnd(isProtocol ? .protocolViolation(reason) : .engine(reason))
+        onEnd(isViolation ? .protocolViolation(reason) : .engine(reason))
     }
 
     private static func reason(_ context: UnsafeMutablePointer<redisContext>) -> String {

@@ -9,25 +9,31 @@ internal import RunLoops
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisEngine: Engine {
+    private enum State {
+        /// The engine has not started, or looks up the name of the server.
+        case beginning
+        /// The engine connects, or is connected.
+        case session(RedisSession)
+        /// The engine connects again when the timer fires.
+        case pausing(Timer)
+        case ended
+    }
+
     let address: RedisAddress
     let options: RedisOptions
     let loop: RunLoop
     private(set) var poster = PosterID(high: 0, low: 0)
     private(set) weak var sink: (any EngineSink)?
-    private var session: RedisSession?
-    /// The facts about the server to which the engine was last connected.
-    private var info: ServerInfo?
-    /// The generation that the server's data had when the engine was last connected.
-    private var epoch: Epoch?
+    private var state = State.beginning
+    /// The facts about the server, and the generation of its data, when the engine was last connected.
+    private var last: (info: ServerInfo, epoch: Epoch)?
     /// The generation in which the server last added an entry of this poster to its stream; nil if it has added none.
     var added: Epoch?
     var memory = ReadingMemory()
     var posts: AcceptedPosts
-    private var isEnded = false
     private var backoff = ExponentialBackoff(from: .milliseconds(10), to: .seconds(5))
     private var awaySince: ContinuousClock.Instant?
     private var connectedSince: ContinuousClock.Instant?
-    private var retry: Timer?
     private var settling: Timer?
 
     init(_ address: RedisAddress, _ options: RedisOptions, _ loop: RunLoop) {
@@ -35,8 +41,15 @@ final class RedisEngine: Engine {
         self.options = options
         self.loop = loop
         posts = AcceptedPosts(
-            .init(time: options.retention, posts: options.retainedPosts, bytes: options.retainedBytes))
+            .init(time: options.retention, posts: options.retainedPostLimit, bytes: options.retainedByteLimit)
+        )
     }
+
+    private var session: RedisSession? { if case .session(let session) = state { session } else { nil } }
+    private var isEnded: Bool { if case .ended = state { true } else { false } }
+
+    // An open session and its parts hold each other.
+    deinit { session?.close() }
 
     // MARK: - The connection
 
@@ -56,6 +69,7 @@ final class RedisEngine: Engine {
 
     private func connect() {
         if isEnded { return }
+        state = .beginning
         switch address {
         case .unix: begin(address)
         case .tcp(let host, let port):
@@ -72,18 +86,17 @@ final class RedisEngine: Engine {
 
     private func begin(_ address: RedisAddress) {
         let session = RedisSession(self, address)
-        self.session = session
+        state = .session(session)
         session.start()
     }
 
     /// Records that the session is connected, with the generation of the server's data and the facts about the server.
     func opened(_ epoch: Epoch, _ info: ServerInfo) {
-        if let last = self.epoch, last != epoch { memory.beginGeneration() }
-        if let last = self.info, last.run != info.run || last.replication != info.replication {
-            memory.beginRun()
+        if let last {
+            if last.epoch != epoch { memory.beginGeneration() }
+            if last.info.run != info.run || last.info.replication != info.replication { memory.beginRun() }
         }
-        self.info = info
-        self.epoch = epoch
+        last = (info, epoch)
         posts.restart()
         connectedSince = .now
         awaySince = nil
@@ -94,7 +107,7 @@ final class RedisEngine: Engine {
     func fail(_ failed: RedisSession?, _ error: DistributedNotificationError) {
         if isEnded || failed !== session { return }
         session?.close()
-        session = nil
+        state = .beginning
         let since = awaySince ?? .now
         awaySince = since
         // A connection that ends within five seconds does not reset the pause, so the pause keeps growing.
@@ -103,37 +116,39 @@ final class RedisEngine: Engine {
         sink?.state(.away(since: since, describing(error)), epoch: nil)
         if isEnded { return }
         let timer = Timer(timeInterval: backoff.begin(), repeats: false) { [weak self] _ in
-            self?.retry = nil
             self?.connect()
         }
-        retry = timer
+        state = .pausing(timer)
         loop.add(timer, forMode: .common)
     }
 
     /// Adds the address of the server to the text of an error.
     private func describing(_ error: DistributedNotificationError) -> DistributedNotificationError {
-        switch error {
-        case .engine(let reason): .engine("Redis at \(address): \(reason)")
-        case .protocolViolation(let reason): .protocolViolation("Redis at \(address): \(reason)")
+        switch error.reason {
+        case .engine, .protocolViolation:
+            DistributedNotificationError(error.reason, details: "Redis at \(address): \(error.details)")
         default: error
         }
     }
 
     func end(lastNumber: UInt64) {
-        isEnded = true
-        retry?.invalidate()
+        let state = self.state
+        self.state = .ended
         settling?.invalidate()
-        session?.end(lastNumber: lastNumber)
-        session = nil
+        switch state {
+        case .session(let session): session.end(lastNumber: lastNumber)
+        case .pausing(let timer): timer.invalidate()
+        case .beginning, .ended: break
+        }
         sink = nil
     }
 
     // MARK: - Posting
 
-    func publish(_ post: Post) -> Handed { session?.publish(post) ?? .away }
+    func publish(_ post: Post) -> Handed { session?.posting?.publish(post) ?? .away }
 
     func announce(_ announcement: Announcement) {
-        if !announcement.horizons.isEmpty { session?.announce(announcement) }
+        if !announcement.horizons.isEmpty { session?.posting?.announce(announcement) }
     }
 
     /// Reports to the center that the server has accepted posts.
@@ -159,16 +174,16 @@ final class RedisEngine: Engine {
 
     // MARK: - Observing
 
-    func subscribe(_ subscriptions: [Subscription]) { session?.subscribe(subscriptions) }
+    func subscribe(_ subscriptions: [Subscription]) { session?.observing?.subscribe(subscriptions) }
 
     func unsubscribe(_ numbers: [UInt64]) {
         memory.remove(numbers)
-        session?.unsubscribe(numbers)
+        session?.observing?.unsubscribe(numbers)
     }
 
-    func locate(_ posters: [PosterID]) { session?.locate(posters) }
+    func locate(_ posters: [PosterID]) { session?.observing?.locate(posters) }
 
-    func confirm(_ batch: UInt64, credits: Int) { session?.confirm(credits: credits) }
+    func confirm(_ batch: UInt64, credits: Int) { session?.observing?.confirm(credits: credits) }
 }
 
 /// A weak reference to an object that only a loop's thread uses.

@@ -9,75 +9,91 @@ internal import RunLoops
 ///
 /// > Thread safety: the thread of the center's loop.
 final class RedisSession {
+    private enum State {
+        /// The session greets the server.
+        case opening(Opening)
+        /// The center uses the session.
+        ///
+        /// The two parts and the session hold each other until the session is closed.
+        case open(Epoch, RedisPosting, RedisObserving)
+        case closed
+    }
+
+    /// What belongs to a session that is not open yet.
+    private struct Opening {
+        /// Ends the session if the greeting takes too long; nil before it begins.
+        var alarm: Timer?
+        var info: ServerInfo?
+        var epoch: Epoch?
+    }
+
     unowned let engine: RedisEngine
     private let address: RedisAddress
     private(set) var commands: RedisConnection?
     private(set) var reader: RedisConnection?
     private var watcher: RedisConnection?
-    private var alarm: Timer?
-    private(set) var epoch: Epoch?
-    private var isClosed = false
-    private var shas: [String] = []
-    private var isWaitedForRoom = false
-    /// The posts that the next command will add to the stream.
-    private var batch = PostBatch()
-    /// The number of posts that the session has taken, but the server has not accepted yet.
-    private var pendingPosts = 0
-    /// True if the server has accepted posts that were not reported to the engine yet.
-    private var hasAccepted = false
-    /// The highest number in the posts and announcements that were sent on this connection.
-    private var lastSent: UInt64 = 0
-
-    /// The subscriptions of the center, keyed by their numbers.
-    var wanted: [UInt64: Subscription] = [:]
-    var scans: [StreamScan] = []
-    var isScanning = false
-    /// True while the second socket waits for entries.
-    var isReading = false
-    var isDelivering = false
-    /// True if the live reader can continue at ``ReadingMemory/cursor``; false if a scan must set the cursor first.
-    var hasCursor = false
-    var lastBatch: UInt64 = 0
-    var credits = 0
-
-    /// The maximum number of posts that wait for the server to accept them, and of bytes in unanswered commands.
-    private static let mostPending = (count: 1_024, bytes: 1_048_576)
+    private var state = State.opening(Opening())
+    /// The names that the server has given to its scripts, in the order of ``Scripts/all``.
+    private var scripts: [String] = []
 
     init(_ engine: RedisEngine, _ address: RedisAddress) {
         self.engine = engine
         self.address = address
     }
 
+    /// The part that sends posts; nil unless the session is open.
+    var posting: RedisPosting? { if case .open(_, let posting, _) = state { posting } else { nil } }
+
+    /// The part that reads the stream; nil unless the session is open.
+    var observing: RedisObserving? { if case .open(_, _, let observing) = state { observing } else { nil } }
+
+    /// The generation of the server's data; nil before it is known, and after the end.
+    var epoch: Epoch? {
+        switch state {
+        case .opening(let opening): opening.epoch
+        case .open(let epoch, _, _): epoch
+        case .closed: nil
+        }
+    }
+
     var options: RedisOptions { engine.options }
-    var prefix: String { "dn:{\(options.space)}:" }
+    private var prefix: String { "dn:{\(options.namespace)}:" }
     var generationKey: String { prefix + "gen" }
     var stream: String { prefix + "s:" + (epoch?.text ?? "") }
     var posters: String { prefix + "p:" + (epoch?.text ?? "") }
     var ends: String { prefix + "e:" + (epoch?.text ?? "") }
 
+    // MARK: - The end
+
     /// Ends the session, and reports the reason to the engine.
     func fail(_ reason: String) { fail(.engine(reason)) }
 
     func fail(_ error: DistributedNotificationError) {
-        if isClosed { return }
+        if case .closed = state { return }
         engine.fail(self, error)
     }
 
     func close() {
-        isClosed = true
-        alarm?.invalidate()
+        if case .opening(let opening) = state { opening.alarm?.invalidate() }
+        state = .closed
         for connection in [commands, reader, watcher] { connection?.close() }
         (commands, reader, watcher) = (nil, nil, nil)
+    }
+
+    /// Tells the server that the poster has ended, if that is possible without waiting; then closes the session.
+    func end(lastNumber: UInt64) {
+        posting?.end(lastNumber: lastNumber)
+        close()
     }
 
     // MARK: - Beginning
 
     func start() {
-        let alarm = Timer(timeInterval: options.timeout, repeats: false) { [weak self] _ in
+        let alarm = Timer(timeInterval: options.connectTimeout, repeats: false) { [weak self] _ in
             guard let self else { return }
-            fail("the server does not answer within \(options.timeout)")
+            fail("the server does not answer within \(options.connectTimeout)")
         }
-        self.alarm = alarm
+        change { $0.alarm = alarm }
         engine.loop.add(alarm, forMode: .common)
         do throws(DistributedNotificationError) {
             commands = try connect()
@@ -85,16 +101,21 @@ final class RedisSession {
             watcher = try connect()
         } catch { return fail(error) }
         for connection in [commands, reader, watcher] { authenticate(connection) }
-        commands?.beforeWriting = { [weak self] in self?.sendBatch() }
-        commands?.afterReplies = { [weak self] in self?.reportPosts() }
         commands?.send(RedisWords("INFO")) { [weak self] reply in self?.check(reply) }
         for script in Scripts.all {
             commands?.send(RedisWords("SCRIPT", "LOAD", script)) { [weak self] reply in
-                guard let self, let sha = expect(reply, "SCRIPT LOAD").string else { return }
-                shas.append(sha)
-                if shas.count == Scripts.all.count { open() }
+                guard let self else { return }
+                guard let name = expect(reply, "SCRIPT LOAD")?.word else { return unexpected("SCRIPT LOAD") }
+                scripts.append(name)
+                if scripts.count == Scripts.all.count { findGeneration() }
             }
         }
+    }
+
+    private func change(_ body: (inout Opening) -> Void) {
+        guard case .opening(var opening) = state else { return }
+        body(&opening)
+        state = .opening(opening)
     }
 
     private func connect() throws(DistributedNotificationError) -> RedisConnection {
@@ -106,9 +127,7 @@ final class RedisSession {
             var words = RedisWords("AUTH")
             if let user = options.user { words.append(user.utf8) }
             words.append(password.utf8)
-            connection?.send(words) { [weak self] reply in
-                _ = self?.expect(reply, "AUTH")
-            }
+            connection?.send(words) { [weak self] reply in _ = self?.expect(reply, "AUTH") }
         }
         if options.database != 0 {
             connection?.send(RedisWords("SELECT", "\(options.database)")) { [weak self] reply in
@@ -117,24 +136,24 @@ final class RedisSession {
         }
     }
 
-    private var info: ServerInfo?
-
-    private func check(_ reply: RedisReply) {
-        guard let text = expect(reply, "INFO").string else { return unexpected("INFO") }
+    private func check(_ reply: RedisValue) {
+        guard let text = expect(reply, "INFO")?.bytes, text.count <= ServerInfo.mostBytes else {
+            return unexpected("INFO")
+        }
         let info = ServerInfo(text)
         if let flaw = info.flaw { return fail(flaw) }
-        self.info = info
+        change { $0.info = info }
     }
 
-    private func open() {
+    private func findGeneration() {
         evaluate(Scripts.open, [generationKey], RedisWords(Epoch.random().text, prefix), on: commands) {
             [weak self] reply in
             guard let self else { return }
-            guard
-                let epoch = expect(reply, "the script that finds the generation").string.flatMap({ Epoch($0) }
-                )
-            else { return unexpected("the script that finds the generation") }
-            self.epoch = epoch
+            let command = "the script that finds the generation"
+            guard let epoch = expect(reply, command)?.word.flatMap({ Epoch($0) }) else {
+                return unexpected(command)
+            }
+            change { $0.epoch = epoch }
             watch()
         }
     }
@@ -145,9 +164,10 @@ final class RedisSession {
     private func watch() {
         watcher?.send(RedisWords("CLIENT", "ID")) { [weak self] reply in
             guard let self else { return }
-            guard let id = expect(reply, "CLIENT ID").number else { return unexpected("CLIENT ID") }
+            guard let id = expect(reply, "CLIENT ID")?.number else { return unexpected("CLIENT ID") }
             watcher?.send(RedisWords("SUBSCRIBE", "__redis__:invalidate")) { [weak self] reply in
-                guard let self, expect(reply, "SUBSCRIBE").elements != nil else { return }
+                guard let self else { return }
+                guard expect(reply, "SUBSCRIBE")?.elements != nil else { return unexpected("SUBSCRIBE") }
                 watcher?.onMessage = { [weak self] _ in
                     self?.fail("the database was emptied, or the key of the generation was changed")
                 }
@@ -156,37 +176,46 @@ final class RedisSession {
         }
     }
 
-    private func readGeneration(telling id: UInt64) {
+    private func readGeneration(telling id: OutsideNumber) {
         // With `OPTIN`, the server tracks only the key of the generation, and not the stream, which changes with every post.
-        reader?.send(RedisWords("CLIENT", "TRACKING", "ON", "REDIRECT", "\(id)", "OPTIN")) {
+        reader?.send(RedisWords("CLIENT", "TRACKING", "ON", "REDIRECT", "\(id.value)", "OPTIN")) {
             [weak self] reply in
-            self?.expect(reply, "CLIENT TRACKING")
+            _ = self?.expect(reply, "CLIENT TRACKING")
         }
         reader?.send(RedisWords("CLIENT", "CACHING", "YES")) { [weak self] reply in
-            self?.expect(reply, "CLIENT CACHING")
+            _ = self?.expect(reply, "CLIENT CACHING")
         }
         reader?.send(RedisWords("GET", generationKey)) { [weak self] reply in
-            guard let self, let epoch, let info else { return }
-            guard expect(reply, "GET").string == epoch.text else {
+            guard let self, case .opening(let opening) = state else { return }
+            guard let epoch = opening.epoch, let info = opening.info else { return unexpected("INFO") }
+            guard expect(reply, "GET")?.word == epoch.text else {
                 return fail("the key of the generation was changed while the engine connected")
             }
-            alarm?.invalidate()
-            alarm = nil
-            engine.opened(epoch, info)
+            opening.alarm?.invalidate()
+            open(epoch, info)
         }
     }
 
-    // MARK: - Replies
+    private func open(_ epoch: Epoch, _ info: ServerInfo) {
+        let posting = RedisPosting(self)
+        state = .open(epoch, posting, RedisObserving(self))
+        commands?.beforeWriting = { [weak posting] in posting?.sendBatch() }
+        commands?.afterReplies = { [weak posting] in posting?.report() }
+        engine.opened(epoch, info)
+    }
+
+    // MARK: - Commands
 
     /// Ends the session if a reply is an error.
     ///
-    /// - Returns: The reply.
-    @discardableResult
-    func expect(_ reply: RedisReply, _ command: String) -> RedisReply {
-        if case .error(let text) = reply { fail("\(command) fails: \(text)") }
-        return reply
+    /// - Returns: The reply; nil if it is an error.
+    func expect(_ reply: RedisValue, _ command: String) -> RedisValue? {
+        guard let text = reply.error else { return reply }
+        fail("\(command) fails: \(text)")
+        return nil
     }
 
+    /// Ends the session because of a reply, unless the session has ended because the reply is an error.
     func unexpected(_ command: String) {
         fail(.protocolViolation("the reply to \(command) is not what Redis replies"))
     }
@@ -196,104 +225,10 @@ final class RedisSession {
         _ script: String, _ keys: [String], _ arguments: RedisWords, on connection: RedisConnection?,
         _ answer: @escaping RedisConnection.Answer
     ) {
-        guard let index = Scripts.all.firstIndex(of: script), index < shas.count else { return }
-        var words = RedisWords("EVALSHA", shas[index], "\(keys.count)")
+        guard let index = Scripts.all.firstIndex(of: script), index < scripts.count else { return }
+        var words = RedisWords("EVALSHA", scripts[index], "\(keys.count)")
         for key in keys { words.append(key.utf8) }
         words.append(arguments)
         connection?.send(words, answer)
-    }
-
-    // MARK: - Posting
-
-    func publish(_ post: Post) -> Handed {
-        guard let commands, epoch != nil, !isClosed else { return .away }
-        if pendingPosts >= RedisSession.mostPending.count
-            || commands.pendingBytes + batch.bytes.count >= RedisSession.mostPending.bytes
-        {
-            isWaitedForRoom = true
-            return .full
-        }
-        if batch.isFull { sendBatch() }
-        batch.append(post)
-        pendingPosts += 1
-        commands.requestWrite()
-        return .taken
-    }
-
-    /// Sends the posts that the session has taken since it sent the last batch.
-    private func sendBatch() {
-        guard let epoch, let first = batch.posts.first?.number, let last = batch.posts.last?.number else {
-            return
-        }
-        let count = batch.posts.count
-        let bytes = batch.posts.reduce(0) { $0 + $1.cost }
-        var arguments = RedisWords(
-            epoch.text, "\(options.streamLength)", engine.poster.text, "\(first)", "\(last)", "\(lastSent)")
-        arguments.append(batch.bytes)
-        batch = PostBatch()
-        lastSent = last
-        evaluate(Scripts.post, [generationKey, stream, posters], arguments, on: commands) {
-            [weak self] reply in
-            guard let self, wasAdded(reply) else { return }
-            pendingPosts -= count
-            engine.posts.accept(last, posts: count, bytes: bytes, now: .now)
-            hasAccepted = true
-        }
-    }
-
-    /// Returns true if the reply says that the server has the entry that was sent to it; otherwise ends the session.
-    private func wasAdded(_ reply: RedisReply) -> Bool {
-        switch reply {
-        case .integer(1):
-            engine.added = epoch
-            return true
-        case .integer(-1): fail("the stream was deleted, or the database was emptied")
-        case .integer(-2): fail("the server has refused a post")
-        case .error(let text): fail("the server refuses a post: \(text)")
-        case .integer, .null, .text, .array: unexpected("the script that posts")
-        }
-        return false
-    }
-
-    func announce(_ announcement: Announcement) {
-        guard let epoch else { return }
-        // The posts that were handed over before the horizons must reach the server first.
-        sendBatch()
-        var arguments = RedisWords(
-            epoch.text, "\(options.streamLength)", engine.poster.text, "\(announcement.number)",
-            "\(lastSent)",
-            engine.added == epoch ? "1" : "0")
-        arguments.append(StreamEntry.fields(of: announcement, by: engine.poster))
-        lastSent = max(lastSent, announcement.number)
-        evaluate(Scripts.announce, [generationKey, stream, posters], arguments, on: commands) {
-            [weak self] reply in
-            _ = self?.wasAdded(reply)
-        }
-    }
-
-    private func reportPosts() {
-        if hasAccepted {
-            hasAccepted = false
-            engine.accepted()
-        }
-        guard isWaitedForRoom, let commands, pendingPosts <= RedisSession.mostPending.count / 2,
-            commands.pendingBytes <= RedisSession.mostPending.bytes / 2
-        else { return }
-        isWaitedForRoom = false
-        engine.sink?.room()
-    }
-
-    /// Tells the server that the poster has ended, if that is possible without waiting; then closes the session.
-    func end(lastNumber: UInt64) {
-        if lastNumber > 0, let epoch {
-            // The posts that were handed over must reach the server first.
-            sendBatch()
-            let arguments = RedisWords(
-                epoch.text, "\(options.streamLength)", engine.poster.text, "\(lastNumber)",
-                "\(Scripts.mostEnds)")
-            evaluate(Scripts.end, [generationKey, stream, posters, ends], arguments, on: commands) { _ in }
-            commands?.flush()
-        }
-        close()
     }
 }

@@ -118,21 +118,27 @@ enum Scripts {
         for n=1,#i,2 do if i[n]=='last-generated-id' then return i[n+1] end end
         """
 
-    /// Reads up to 512 entries after a given ID and, if it has reached the end of the stream, the last numbers of the posters.
+    /// The maximum number of entries of a reply.
+    ///
+    /// A reply with so many entries of large posts takes some 20 MB.
+    static let mostEntries = 128
+
+    /// Reads up to ``mostEntries`` entries after a given ID and, if it has reached the end of the stream, the last numbers of the
+    /// posters.
     ///
     /// KEYS: stream, posters, list of ended posters. ARGV: the ID, or an empty string to read no entries.
     ///
-    /// Returns the entries, and the lowest ID in the stream. If the script has read fewer than 512 entries, it has reached the end
-    /// of the stream. It then also returns the last ID that the stream has generated, the posters with their last numbers, and the
+    /// Returns the entries, and the lowest ID in the stream. If the script has read fewer entries, it has reached the end of the
+    /// stream. It then also returns the last ID that the stream has generated, the posters with their last numbers, and the
     /// list of ended posters.
     static let scan = """
         local r,f={},''
         if ARGV[1]~='' then
-         r=redis.call('XRANGE',KEYS[1],'('..ARGV[1],'+','COUNT',512)
+         r=redis.call('XRANGE',KEYS[1],'('..ARGV[1],'+','COUNT',\(mostEntries))
         end
         local e=redis.call('XRANGE',KEYS[1],'-','+','COUNT',1)
         if e[1] then f=e[1][1] end
-        if #r>=512 then return {r,f} end
+        if #r>=\(mostEntries) then return {r,f} end
         local i,l=redis.call('XINFO','STREAM',KEYS[1]),'0-0'
         for n=1,#i,2 do if i[n]=='last-generated-id' then l=i[n+1] end end
         if f=='' then f=l end

@@ -56,20 +56,20 @@ struct StreamScan: Sendable {
     ///
     /// If there are more posts, the subscription gets the newest of them.
     let newest: Int?
-    /// For each subscription, the newest posts that the scan has found so far; empty if `newest` is nil.
-    private var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
+    /// For each subscription, the newest posts that the scan has found so far, which its ``Ending`` delivers; empty if `newest` is nil.
+    private(set) var held: [UInt64: Deque<EngineBatch.Delivered>] = [:]
     /// True if the stream has lost entries that the subscriptions have not read, or may have lost such entries.
     private(set) var isTrimmed: Bool
     /// The posters of the entries that the scan has read since it last found a gap in the stream.
     ///
     /// The set is empty unless ``isTrimmed`` is true.
-    private var seen: Set<PosterID> = []
+    private(set) var seen: Set<PosterID> = []
     /// The content of ``ReadingMemory/begun`` at the start of the scan, at least for the subscriptions of the scan.
     ///
     /// The keys are the numbers of the subscriptions that had begun before the scan. For these subscriptions, a post that is
     /// missing from the stream counts as lost.
-    private let begun: [UInt64: UInt64]
-    private let ended: EndedPosters
+    let begun: [UInt64: UInt64]
+    let ended: EndedPosters
 
     init(
         _ subscriptions: [Subscription], from start: Start, _ memory: ReadingMemory, since: Int64? = nil,
@@ -186,48 +186,6 @@ struct StreamScan: Sendable {
         held[subscription.number, default: []].append(delivered)
         if held[subscription.number, default: []].count > newest {
             held[subscription.number]?.removeFirst()
-        }
-    }
-
-    // MARK: - The end
-
-    /// Ends the scan.
-    ///
-    /// - Parameters:
-    ///   - store: The state of the server's data at the end of the stream.
-    ///   - end: The ID up to which all entries were read.
-    /// - Returns: The last items for the center, with a baseline for each subscription.
-    func finish(_ store: Store, at end: EntryID) -> [EngineBatch.Item] {
-        let unseen = store.ended.map(\.end).filter { !seen.contains($0.poster) }
-        return subscriptions.flatMap { subscription -> [EngineBatch.Item] in
-            var items: [EngineBatch.Item] = (held[subscription.number] ?? []).map { .post($0) }
-            var marks = store.living.map { Baseline.Mark(poster: $0.poster, topic: nil, number: $0.number) }
-            var hasForgotten = false
-            if let count = begun[subscription.number] {
-                marks.removeAll { !isTrimmed || seen.contains($0.poster) }
-                if isTrimmed {
-                    let ends = unseen.filter { !ended.contains($0.poster, amongFirst: count) }
-                    marks += ends.map { .init(poster: $0.poster, topic: nil, number: $0.accepted) }
-                    items += ends.map { .ended($0, only: subscription.number) }
-                    hasForgotten = mayHaveMissed(store.forgotten)
-                }
-            }
-            items.append(
-                .baseline(
-                    Baseline(
-                        subscription: subscription.number, marks: marks, position: end,
-                        hasForgotten: hasForgotten)))
-            return items
-        }
-    }
-
-    /// Returns true if the server has forgotten the end of a poster, and the subscriptions can have missed that end.
-    private func mayHaveMissed(_ forgotten: EntryID?) -> Bool {
-        guard let forgotten else { return false }
-        switch start {
-        case .end, .first: return false
-        case .after(let place), .again(let place): return forgotten > place
-        case .otherGeneration: return true
         }
     }
 }
