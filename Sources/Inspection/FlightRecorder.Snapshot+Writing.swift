@@ -19,7 +19,8 @@ extension FlightRecorder.Snapshot {
 
     /// Writes the recording to a descriptor, at the descriptor's current position.
     ///
-    /// Blocks while the descriptor accepts no bytes. A signal does not end the call.
+    /// Blocks while the descriptor accepts no bytes. A signal does not end the call. A write that the system refuses raises no
+    /// signal: if a pipe has no reader, the error is `EPIPE`, and beyond the limit on the size of files it is `EFBIG`.
     ///
     /// - Parameters:
     ///   - descriptor: The descriptor of a file, pipe or socket, which the caller continues to own.
@@ -35,8 +36,12 @@ extension CInt {
     /// Writes all bytes to a descriptor.
     ///
     /// - Parameter bytes: The bytes.
-    /// - Throws: `SystemError` if the system refuses a write.
+    /// - Throws: `SystemError` if the system refuses a write, which raises no signal.
     package func write(_ bytes: [UInt8]) throws(SystemError) {
+        try WriteSignals.hold { () throws(SystemError) in try writeAll(bytes) }
+    }
+
+    private func writeAll(_ bytes: [UInt8]) throws(SystemError) {
         var written = 0
         while written < bytes.count {
             // Safe: the bytes lie in the array, which lives through the call.

@@ -2,31 +2,55 @@
 ///
 /// The durations in one bucket differ by at most an eighth. A histogram of durations from nanoseconds to hours therefore takes
 /// little memory, and its quantiles are accurate to 12.5 %.
-///
-/// > Thread safety: a value.
-public struct Histogram: Codable, Hashable, Sendable {
+package struct Histogram: Codable, Hashable, Sendable {
     /// The number of durations in the histogram.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// The sum of the durations, in nanoseconds; at most `Int64.max`.
-    public private(set) var sum: Int64 = 0
+    package private(set) var sum: Int64 = 0
     /// The longest duration, in nanoseconds.
-    public private(set) var longest: Int64 = 0
+    package private(set) var longest: Int64 = 0
     /// The number of durations in each bucket, from the bucket of the shortest durations to the last bucket that is not empty.
     private var buckets: [Int] = []
 
     /// Makes an empty histogram.
-    public init() {}
+    package init() {}
+
+    /// The number of buckets that a histogram can have.
+    private static let mostBuckets = bucket(of: .max) + 1
+    /// The maximum number of durations of a histogram that is decoded; a recorder has fewer by far.
+    private static let mostDecoded = 1 << 53
+
+    /// Decodes a histogram, which another process can have written.
+    ///
+    /// - Parameter decoder: The decoder.
+    /// - Throws: `DecodingError` if the values are not those of a histogram.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        count = try values.decode(Int.self, forKey: .count)
+        sum = try values.decode(Int64.self, forKey: .sum)
+        longest = try values.decode(Int64.self, forKey: .longest)
+        buckets = try values.decode([Int].self, forKey: .buckets)
+        let isOne =
+            sum >= 0 && longest >= 0 && buckets.count <= Histogram.mostBuckets
+            && buckets.allSatisfy { 0...Histogram.mostDecoded ~= $0 }
+            // The sum of so few numbers of this size does not overflow.
+            && buckets.reduce(0, +) == count && count <= Histogram.mostDecoded
+        if !isOne {
+            throw DecodingError.dataCorruptedError(
+                forKey: .buckets, in: values, debugDescription: "the values are not those of a histogram")
+        }
+    }
 
     /// Adds a duration to the histogram.
     ///
     /// - Parameter nanoseconds: The duration; a negative one counts as zero.
-    public mutating func add(_ nanoseconds: Int64) {
+    package mutating func add(_ nanoseconds: Int64) {
         let time = max(0, nanoseconds)
         let bucket = Histogram.bucket(of: time)
         while buckets.count <= bucket { buckets.append(0) }
         buckets[bucket] += 1
         count += 1
-        sum = sum.addingReportingOverflow(time).overflow ? .max : sum + time
+        sum = sum.clampedSum(time)
         longest = max(longest, time)
     }
 
@@ -34,7 +58,7 @@ public struct Histogram: Codable, Hashable, Sendable {
     ///
     /// - Parameter share: The share, from 0 to 1; 0.99 for the 99th percentile.
     /// - Returns: The upper end of the bucket that contains the quantile, at most ``longest``; 0 if the histogram is empty.
-    public func quantile(_ share: Double) -> Int64 {
+    package func quantile(_ share: Double) -> Int64 {
         let rank = max(1, Int((Double(count) * min(max(share, 0), 1)).rounded(.up)))
         var below = 0
         for (bucket, number) in buckets.enumerated() {
@@ -48,7 +72,7 @@ public struct Histogram: Codable, Hashable, Sendable {
     ///
     /// - Parameter nanoseconds: The limit.
     /// - Returns: The number of durations in the buckets that end at or below the limit.
-    public func count(upTo nanoseconds: Int64) -> Int {
+    package func count(upTo nanoseconds: Int64) -> Int {
         var sum = 0
         for (bucket, number) in buckets.enumerated() where Histogram.upperEnd(of: bucket) <= nanoseconds {
             sum += number

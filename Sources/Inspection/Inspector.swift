@@ -15,9 +15,10 @@ public import RunLoops
 ///
 /// While an inspector is active, each call of a handler costs its loop a few plain stores, as with a `RunLoopWatchdog`, and each
 /// sleep costs two readings of the clock. While no other process sends a request, the inspector's thread sleeps. To make a report,
-/// the inspector sends each loop one block, in which the loop reports its inputs.
+/// the inspector sends each loop one block, in which the loop reports its inputs. All processes that ask within a tenth of a second, or
+/// within four times the time that the answer took to make, get the same answer, so the number of requests costs the loops nothing.
 ///
-/// The inspector listens on an abstract Unix socket, ``name(of:)``, so processes of other containers do not see it.
+/// The inspector listens on an abstract Unix socket, so processes of other containers do not see it.
 ///
 /// > Thread safety: any thread.
 public final class Inspector: Sendable {
@@ -35,15 +36,15 @@ public final class Inspector: Sendable {
     ///   nothing is left open.
     public init(recorder: FlightRecorder? = nil) throws(MessagePortError) {
         port = try MessagePort(
-            name: Inspector.name(of: ProcessFile.processID), limits: Inspector.limits,
+            named: Inspector.name(of: ProcessFile.processID), options: Inspector.limits,
             admitting: { $0.isOfThisUser || $0.userID == 0 })
         do { thread = try RunLoopThread(name: "inspector") } catch { throw .system(error) }
         RunLoop.beginLooking()
-        let service = InspectorService(recorder)
         let started = OneShot<SystemError?>()
-        thread.runLoop.perform { [port] in
+        thread.runLoop.perform { [port, recorder] in
             let loop = RunLoop.current
             loop.waitPolicy = .park
+            let service = InspectorService(recorder)
             do throws(SystemError) {
                 try loop.add(port, forMode: .default) { service.answer($0) }
                 _ = started.decide(nil)
@@ -79,7 +80,7 @@ public final class Inspector: Sendable {
     ///
     /// - Parameter process: The system's ID of the process.
     /// - Returns: The name, which is abstract: it begins with `@`.
-    public static func name(of process: Int32) -> PortName {
+    package static func name(of process: Int32) -> PortName {
         do { return try PortName("@\(Inspector.prefix)\(process)") } catch {
             preconditionFailure("the name is short and has no slash")
         }
@@ -90,12 +91,14 @@ public final class Inspector: Sendable {
     /// The limits of the inspector's port.
     ///
     /// They are low, because an inspecting process sends only a few bytes and no descriptors.
-    private static var limits: MessagePort.Limits {
-        var limits = MessagePort.Limits()
-        limits.body = 64
-        limits.descriptors = 0
-        limits.connections = 16
-        limits.connectionsPerProcess = 4
+    private static var limits: MessagePort.Options {
+        var limits = MessagePort.Options()
+        limits.messageByteLimit = 64
+        limits.descriptorLimit = 0
+        limits.connectionLimit = 16
+        limits.connectionLimitPerProcess = 4
+        // A process reads one answer before it asks for the next one. One that does not is not waited for.
+        limits.keptReplyByteLimit = 0
         return limits
     }
 }

@@ -31,7 +31,7 @@ extension ProcessReport {
             counts("run_loop_timer_fires_total", "Fires of timers.") { $0.timerFires },
             times("run_loop_busy_seconds_total", "Time in runs, without waiting.") { $0.busyTime },
             times("run_loop_processor_seconds_total", "Processor time of the thread.") { $0.processorTime },
-            gauge("run_loop_pending", "Work that the loop has not begun.") { $0.pending },
+            gauge("run_loop_pending", "Work that the loop has not begun.") { $0.pendingCount },
             gauge("run_loop_blocked", "1 if one handler kept the loop from answering.") {
                 $0.isBlocked ? 1 : 0
             },

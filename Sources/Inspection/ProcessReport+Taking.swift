@@ -3,24 +3,24 @@ public import RunLoops
 extension ProcessReport {
     /// Makes a report of the loops of this process.
     ///
-    /// Blocks the calling thread until the loops have answered, for at most `patience`. While an inspector or a watchdog is active,
+    /// Blocks the calling thread until the loops have answered, for at most `timeout`. While an inspector or a watchdog is active,
     /// the report names the handlers that are being called; otherwise it names none.
     ///
     /// - Parameters:
-    ///   - recorder: The flight recorder of the process, for ``recent`` and the duration of calls.
-    ///   - patience: The longest time to wait for the loops to list their inputs.
+    ///   - recorder: The flight recorder of the process, for the events of the last seconds and the duration of calls.
+    ///   - timeout: The longest time to wait for the loops to list their inputs.
     ///
     /// > Thread safety: any thread. Not in asynchronous code, because it blocks.
     @available(
         *, noasync, message: "it blocks the thread until the loops answer; call it on a thread of yours"
     )
-    public init(recorder: FlightRecorder? = nil, patience: Duration = .milliseconds(100)) {
-        self.init(looking: RunLoop.all, recorder, patience)
+    public init(recorder: FlightRecorder? = nil, timeout: Duration = .milliseconds(100)) {
+        self.init(looking: RunLoop.all, recorder, timeout)
     }
 
-    private init(looking loops: [RunLoop], _ recorder: FlightRecorder?, _ patience: Duration) {
+    private init(looking loops: [RunLoop], _ recorder: FlightRecorder?, _ timeout: Duration) {
         let before = loops.map(\.look)
-        let answers = LoopAnswers(loops, before: .now + patience)
+        let answers = LoopAnswers(loops, before: .now + timeout)
         let snapshot = recorder?.snapshot()
         let now = Moment.now()
         processID = ProcessFile.processID
@@ -51,10 +51,10 @@ extension ProcessReport.Loop {
         call = after.call.map {
             ProcessReport.Call(
                 kind: $0.kind.description, madeAt: $0.madeAt,
-                duration: underWay?.place == $0.madeAt ? duration : nil)
+                nanoseconds: underWay?.place == $0.madeAt ? duration : nil)
         }
-        busyFor = after.busySince.map { max(0, now.nanoseconds - $0.nanoseconds) }
-        pending = loop.pendingCount
+        busyNanoseconds = after.busySince.map { max(0, now.nanoseconds.clampedDifference($0.nanoseconds)) }
+        pendingCount = loop.pendingCount
         counts = ProcessReport.Counts(loop)
         self.details = details.map { ProcessReport.Details($0, now: now) }
     }
@@ -87,7 +87,7 @@ extension ProcessReport.Input {
         switch input.kind {
         case .timer(let date, let interval, let missed):
             kind = "timer"
-            dueIn = date.map { $0.nanoseconds - now.nanoseconds }
+            dueIn = date.map { $0.nanoseconds.clampedDifference(now.nanoseconds) }
             self.interval = interval.wholeNanoseconds
             self.missed = missed
         case .port(let count, let limit, let waitingSenders, let carriesSignals):

@@ -7,7 +7,10 @@ extension ProcessReport {
     /// - Returns: Lines of at most that number of columns, each with a line feed at its end.
     public func text(since earlier: ProcessReport? = nil, width: Int = 100) -> String {
         var page = TextPage(width: max(40, width))
-        let seconds = earlier.map { Double(date - $0.date) / 1e9 } ?? 0
+        let seconds = earlier.map { Double(date.clampedDifference($0.date)) / 1e9 } ?? 0
+        let known = Dictionary(
+            (earlier?.loops ?? []).map { ([$0.name, "\($0.threadID)"], $0) },
+            uniquingKeysWith: { first, _ in first })
         page.line("\(program) (\(processID)): \(loops.count) loops")
         for wait in waits where wait.isInCircle && !wait.hasDeadline {
             page.line("DEADLOCK: \(wait.sentence)")
@@ -19,8 +22,7 @@ extension ProcessReport {
                 "PENDING", "STATE",
             ],
             loops.map { loop in
-                let before = earlier?.loops.first { $0.threadID == loop.threadID && $0.name == loop.name }
-                return loop.row(since: before, seconds)
+                loop.row(since: known[[loop.name, "\(loop.threadID)"]], seconds)
             }, leftAligned: [0, 7])
         let ports = loops.flatMap { loop in loop.inputs("port").map { (loop, $0) } }
         page.section(
@@ -82,29 +84,29 @@ extension ProcessReport.Loop {
     fileprivate func row(since before: ProcessReport.Loop?, _ seconds: Double) -> [String] {
         func share(_ now: Int64, _ before: Int64?) -> String {
             guard seconds > 0, let before else { return now.time }
-            let share = Double(now - before) / seconds / 1e7
-            return "\(Int(min(max(share, 0), 100).rounded()))%"
+            let share = Double(now.clampedDifference(before)) / seconds / 1e7
+            return "\(Int(clampedRounding: min(max(share, 0), 100)))%"
         }
         func rate(_ now: Int, _ before: Int?) -> String {
             guard seconds > 0, let before else { return "\(now)" }
-            return "\(Int((Double(now - before) / seconds).rounded()))"
+            return "\(Int(clampedRounding: Double(now.clampedDifference(before)) / seconds))"
         }
         let old = before?.counts
         return [
             label, "\(threadID)", share(counts.busyTime, old?.busyTime),
             share(counts.processorTime, old?.processorTime), rate(counts.passes, old?.passes),
-            rate(counts.messages, old?.messages), "\(pending)", state,
+            rate(counts.messages, old?.messages), "\(pendingCount)", state,
         ]
     }
 
     /// The state of the loop in words.
     fileprivate var state: String {
-        let length = call?.duration ?? busyFor
+        let length = call?.nanoseconds ?? busyNanoseconds
         if let call, isBlocked {
             return "BLOCKED\(length.map { " \($0.time)" } ?? "") in \(call.words)"
         }
         if let call { return "in \(call.words)" }
-        guard let details else { return busyFor == nil ? "no answer: it does not run" : "no answer" }
+        guard let details else { return busyNanoseconds == nil ? "no answer: it does not run" : "no answer" }
         guard let mode = details.mode, details.depth > 0 else { return "not running" }
         return "serves \(mode)" + (details.depth > 1 ? ", \(details.depth) runs deep" : "")
     }

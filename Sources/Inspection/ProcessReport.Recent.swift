@@ -1,42 +1,38 @@
-public import RunLoops
+package import RunLoops
 
 extension ProcessReport {
     /// A summary of the last seconds of a process, from its flight recorder.
-    ///
-    /// > Thread safety: a value.
-    public struct Recent: Codable, Hashable, Sendable {
+    package struct Recent: Codable, Hashable, Sendable {
         /// The time that the recording covers, in nanoseconds.
-        public var covered: Int64
+        package var covered: Int64
         /// The source locations at which the recorded handlers were made.
         ///
         /// The location with the longest call comes first. There are at most 50 locations: those with the longest calls.
-        public var handlers: [Place]
+        package var handlers: [Place]
         /// The durations of the recorded calls of handlers, as a histogram.
-        public var lengths: Histogram
+        package var lengths: Histogram
         /// The times from the sending of a message to the call of its handler.
-        public var waits: Histogram
+        package var waits: Histogram
         /// The delays of timers: for each call of a timer's handler, the time that has passed since the timer was due.
-        public var latenesses: Histogram
+        package var latenesses: Histogram
         /// The number of notifications that were discarded because an observer had no room.
-        public var drops: Int
+        package var drops: Int
     }
 
     /// The recorded calls of all handlers that were made at one source location.
-    ///
-    /// > Thread safety: a value.
-    public struct Place: Codable, Hashable, Sendable {
+    package struct Place: Codable, Hashable, Sendable {
         /// The kind of the handlers, in words.
-        public var kind: String
+        package var kind: String
         /// The source location at which the handlers were made.
-        public var madeAt: String
+        package var madeAt: String
         /// The number of recorded calls.
-        public var count: Int
+        package var count: Int
         /// The total duration of the recorded calls, in nanoseconds.
-        public var total: Int64
+        package var total: Int64
         /// The duration of the longest call, in nanoseconds.
-        public var longest: Int64
+        package var longest: Int64
         /// The longest time from the sending of a message to the call of its handler, in nanoseconds.
-        public var longestWait: Int64
+        package var longestWait: Int64
     }
 }
 
@@ -44,7 +40,7 @@ extension ProcessReport.Recent {
     /// Summarizes a snapshot of a flight recorder.
     ///
     /// - Parameter snapshot: The snapshot.
-    public init(_ snapshot: FlightRecorder.Snapshot) {
+    package init(_ snapshot: FlightRecorder.Snapshot) {
         struct Key: Hashable {
             let kind: RunLoop.HandlerKind
             let place: String
@@ -80,7 +76,7 @@ extension ProcessReport.Recent {
 
 extension ProcessReport.Place {
     fileprivate mutating func add(_ length: Int64, wait: Int64) {
-        total += length
+        total = total.clampedSum(length)
         longest = max(longest, length)
         longestWait = max(longestWait, wait)
     }

@@ -10,22 +10,23 @@
 /// it names the handlers in which the loops are stuck. A report contains the names of loops, source locations, and numbers,
 /// but never the contents of messages.
 ///
-/// Times are in nanoseconds. The keys of the JSON form, ``json``, are the names of the members.
+/// The JSON form, ``json``, has more than the members below: the counts of each loop, its inputs, the waits of threads, and the
+/// events of the last seconds. Keys can be added to it.
 ///
 /// > Thread safety: a value.
 public struct ProcessReport: Codable, Hashable, Sendable {
     /// The system's ID of the process.
-    public var processID: Int32
+    public internal(set) var processID: Int32
     /// The name of the program according to the kernel, up to 15 bytes.
-    public var program: String
+    public internal(set) var program: String
     /// The moment of the report on `CLOCK_BOOTTIME`, in nanoseconds.
-    public var date: Int64
+    package var date: Int64
     /// The loops that have not ended, in the order in which they were made.
-    public var loops: [Loop]
+    public internal(set) var loops: [Loop]
     /// The blocking calls in progress, for every thread that could be part of a circle of waits.
-    public var waits: [Wait]
+    package var waits: [Wait]
     /// The events of the last seconds, from the flight recorder; nil if there is no recorder.
-    public var recent: Recent?
+    package var recent: Recent?
 }
 
 extension ProcessReport {
@@ -34,24 +35,33 @@ extension ProcessReport {
     /// > Thread safety: a value.
     public struct Loop: Codable, Hashable, Sendable {
         /// The name; empty for a loop without a name.
-        public var name: String
+        public internal(set) var name: String
         /// The system's ID of the loop's thread.
-        public var threadID: Int32
+        public internal(set) var threadID: Int32
         /// True if this is the main thread's loop.
-        public var isMain: Bool
+        public internal(set) var isMain: Bool
         /// True if the loop did not answer in time, and was calling the same handler all that time.
-        public var isBlocked: Bool
+        public internal(set) var isBlocked: Bool
         /// The handler that the loop was calling; nil if the loop was calling no handler, or if that handler was itself running the
         /// loop.
-        public var call: Call?
-        /// The time since the loop last waited for work; nil if the loop was waiting, or not running.
-        public var busyFor: Int64?
+        public internal(set) var call: Call?
+        /// The time since the loop last waited for work, in nanoseconds; nil if the loop was waiting, or not running.
+        package var busyNanoseconds: Int64?
         /// The number of blocks, jobs, deliveries and ready inputs that the loop has not begun to serve.
-        public var pending: Int
+        public internal(set) var pendingCount: Int
         /// The counts of the loop's work since the loop was made.
-        public var counts: Counts
+        package var counts: Counts
         /// The details that the loop itself reported; nil if its report did not arrive in time.
-        public var details: Details?
+        package var details: Details?
+
+        /// The time since the loop last waited for work; nil if the loop was waiting, or not running.
+        public var busyFor: Duration? { busyNanoseconds.map { .nanoseconds($0) } }
+
+        private enum CodingKeys: String, CodingKey {
+            case name, threadID, isMain, isBlocked, call, counts, details
+            case busyNanoseconds = "busyFor"
+            case pendingCount = "pending"
+        }
     }
 
     /// The handler that a loop was calling.
@@ -59,104 +69,102 @@ extension ProcessReport {
     /// > Thread safety: a value.
     public struct Call: Codable, Hashable, Sendable {
         /// The kind of the handler, in words.
-        public var kind: String
+        public internal(set) var kind: String
         /// The source location at which the block, timer, source, port or observer was made.
-        public var madeAt: String
+        public internal(set) var madeAt: String
+        /// The time since the call began, in nanoseconds; nil as for ``duration``.
+        package var nanoseconds: Int64?
+
         /// The time since the call began, from the flight recorder; nil without a recorder, or if the call was not recorded.
-        public var duration: Int64?
+        public var duration: Duration? { nanoseconds.map { .nanoseconds($0) } }
+
+        private enum CodingKeys: String, CodingKey {
+            case kind, madeAt
+            case nanoseconds = "duration"
+        }
     }
 
     /// The counts of a loop's work since the loop was made.
-    ///
-    /// > Thread safety: a value.
-    public struct Counts: Codable, Hashable, Sendable {
+    package struct Counts: Codable, Hashable, Sendable {
         /// The number of passes, as in `RunLoop.Statistics.passes`.
-        public var passes: Int
+        package var passes: Int
         /// The number of blocks, jobs, deliveries, port messages and port signals, as in `RunLoop.Statistics.messages`.
-        public var messages: Int
+        package var messages: Int
         /// The number of sleeps that the kernel ended, as in `RunLoop.Statistics.wakeUps`.
-        public var wakeUps: Int
+        package var wakeUps: Int
         /// The number of system calls: those of the loop to wait and to poll, and those of senders to wake the loop.
-        public var kernelCalls: Int
+        package var kernelCalls: Int
         /// The number of timer fires, as in `RunLoop.Statistics.timerFires`.
-        public var timerFires: Int
+        package var timerFires: Int
         /// The time that the loop spent in runs without waiting, as in `RunLoop.Statistics.busyTime`, but in nanoseconds.
-        public var busyTime: Int64
+        package var busyTime: Int64
         /// The processor time of the loop's thread, as in `RunLoop.processorTime`, but in nanoseconds.
-        public var processorTime: Int64
+        package var processorTime: Int64
     }
 
     /// The details that a loop reports about itself.
-    ///
-    /// > Thread safety: a value.
-    public struct Details: Codable, Hashable, Sendable {
+    package struct Details: Codable, Hashable, Sendable {
         /// The mode in which the loop runs, `default` for the default mode; nil between runs.
-        public var mode: String?
+        package var mode: String?
         /// The number of runs of the loop that are nested on the thread's stack.
-        public var depth: Int
+        package var depth: Int
         /// The names of the loop's common modes.
-        public var commonModes: [String]
+        package var commonModes: [String]
         /// The inputs of the loop, in no particular order.
-        public var inputs: [Input]
+        package var inputs: [Input]
     }
 
     /// An input of a loop.
-    ///
-    /// > Thread safety: a value.
-    public struct Input: Codable, Hashable, Sendable {
+    package struct Input: Codable, Hashable, Sendable {
         /// The kind: `timer`, `port`, `descriptor`, `manual source`, `observer`, or a kind that another module defines, such as
         /// `listener`, `connection`, `message port` or `notification observers`.
-        public var kind: String
+        package var kind: String
         /// The source location at which the input was made.
         ///
         /// All listeners that were made at the same location are reported as one input. The same applies to connections. If a
         /// reported input stands for several inputs from different locations, its location is empty.
-        public var madeAt: String
+        package var madeAt: String
         /// The names of the modes that the input is in.
-        public var modes: [String]
+        package var modes: [String]
         /// For a timer, the time until its next fire; negative if the fire is late, nil if no fire is planned.
-        public var dueIn: Int64?
+        package var dueIn: Int64?
         /// For a timer, its interval; 0 if it does not repeat.
-        public var interval: Int64?
+        package var interval: Int64?
         /// For a repeating timer, the number of fires that it missed.
-        public var missed: Int?
+        package var missed: Int?
         /// For a port, the number of messages that wait for the loop.
-        public var count: Int?
+        package var count: Int?
         /// For a port, the maximum number of messages that it holds; nil if it has no limit, or if it is a port of signals.
-        public var limit: Int?
+        package var limit: Int?
         /// For a port, the number of senders that wait for room.
-        public var waitingSenders: Int?
+        package var waitingSenders: Int?
         /// For a descriptor source, its descriptor.
-        public var descriptor: Int32?
+        package var descriptor: Int32?
         /// The counts that another module reports, for an input of a kind that the other module defines.
-        public var counts: [Count]?
+        package var counts: [Count]?
     }
 
     /// A named count that describes an input.
-    ///
-    /// > Thread safety: a value.
-    public struct Count: Codable, Hashable, Sendable {
+    package struct Count: Codable, Hashable, Sendable {
         /// The name, such as `connections` or `dropped`.
-        public var name: String
+        package var name: String
         /// The value of the count.
-        public var value: Int
+        package var value: Int
     }
 
     /// A thread that waits for other threads.
-    ///
-    /// > Thread safety: a value.
-    public struct Wait: Codable, Hashable, Sendable {
+    package struct Wait: Codable, Hashable, Sendable {
         /// The name of the waiting thread's loop; nil for a thread without a loop.
-        public var loop: String?
+        package var loop: String?
         /// The blocking member that the thread has called, such as `RunLoop.performAndWait`.
-        public var operation: String
+        package var operation: String
         /// The source location of the call.
-        public var madeAt: String
+        package var madeAt: String
         /// The names of the loops that the thread waits for.
-        public var waitsFor: [String]
+        package var waitsFor: [String]
         /// True if the wait has a deadline.
-        public var hasDeadline: Bool
+        package var hasDeadline: Bool
         /// True if the thread is part of a circle of threads, each of which waits for the next one.
-        public var isInCircle: Bool
+        package var isInCircle: Bool
     }
 }

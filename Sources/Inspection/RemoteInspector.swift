@@ -1,5 +1,5 @@
 internal import Glibc
-public import MessagePorts
+internal import MessagePorts
 internal import RunLoops
 
 /// A connection to the inspector of another process, or of this one.
@@ -15,40 +15,16 @@ public final class RemoteInspector: Sendable {
     public let process: Int32
     private let port: RemotePort
 
-    /// The reason that a process cannot be inspected.
-    ///
-    /// > Thread safety: a value.
-    public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The process has no inspector, or the inspector did not answer in time.
-        case port(MessagePortError)
-        /// The process that listens under the name of the inspector is not the requested one, and has these credentials.
-        case notTheProcess(PeerCredentials)
-        /// The inspector has refused to answer, for the reason in the text.
-        case refused(String)
-        /// The answer does not have the form that an inspector of this version sends; the text says why.
-        case malformed(String)
-
-        /// The failure in words.
-        public var description: String {
-            switch self {
-            case .port(.name(let error)): "the process has no inspector: \(error)"
-            case .port(let error): "\(error)"
-            case .notTheProcess(let credentials): "the inspector's name is taken by \(credentials)"
-            case .refused(let reason): reason
-            case .malformed(let reason): "the answer is not that of an inspector: \(reason)"
-            }
-        }
-    }
-
     /// Connects to the inspector of a process.
     ///
     /// - Parameters:
     ///   - process: The system's ID of the process.
-    ///   - patience: The longest time to wait for the connection.
-    /// - Throws: ``Failure``.
-    public init(process: Int32, patience: Duration = .seconds(5)) throws(Failure) {
+    ///   - timeout: The longest time to wait for the connection.
+    /// - Throws: ``RemoteInspectorError``.
+    public init(process: Int32, timeout: Duration = .seconds(5)) throws(RemoteInspectorError) {
         self.process = process
-        do { port = try RemotePort(named: Inspector.name(of: process), before: .now + patience) } catch {
+        do { port = try RemotePort(named: Inspector.name(of: process), before: .now + timeout) } catch {
+            if error.reason == .name, !ProcessFile.exists(process) { throw .noProcess(process) }
             throw .port(error)
         }
         if port.peer.processID != process { throw .notTheProcess(port.peer) }
@@ -56,47 +32,67 @@ public final class RemoteInspector: Sendable {
 
     /// Asks the inspector for a report.
     ///
-    /// - Parameter patience: The longest time to wait for the report.
+    /// - Parameter timeout: The longest time to wait for the report.
     /// - Returns: The report.
-    /// - Throws: ``Failure``.
+    /// - Throws: ``RemoteInspectorError``.
     @available(*, noasync, message: "it blocks the thread; call it on a thread of yours")
-    public func report(patience: Duration = .seconds(5)) throws(Failure) -> ProcessReport {
-        let bytes = try ask(.report, patience)
-        do { return try ProcessReport(json: bytes) } catch { throw .malformed("\(error)") }
+    public func report(timeout: Duration = .seconds(5)) throws(RemoteInspectorError) -> ProcessReport {
+        let bytes = try ask(.report, timeout)
+        let report: ProcessReport
+        do { report = try ProcessReport(json: bytes) } catch {
+            throw .malformed(ForeignText("\(error)").description)
+        }
+        if report.processID != process {
+            throw .malformed("it is the report of process \(report.processID)")
+        }
+        return report
     }
 
     /// Asks the inspector for the recording of the last seconds.
     ///
     /// - Parameters:
     ///   - format: The format.
-    ///   - patience: The longest time to wait for the recording.
-    /// - Returns: The bytes of a file.
-    /// - Throws: ``Failure``; ``Failure/refused(_:)`` if the process has no flight recorder.
+    ///   - timeout: The longest time to wait for the recording.
+    /// - Returns: The bytes of a file, which the other process has made. Of a page it has made only the recording, which consists
+    ///   of checked texts and numbers: the markup and the scripts are those of this process, and can load nothing.
+    /// - Throws: ``RemoteInspectorError``; its reason is ``RemoteInspectorError/Reason/refused`` if the process has no flight
+    ///   recorder.
     @available(*, noasync, message: "it blocks the thread; call it on a thread of yours")
-    public func recording(as format: TraceFormat, patience: Duration = .seconds(30)) throws(Failure)
+    public func recording(as format: TraceFormat, timeout: Duration = .seconds(30))
+        throws(RemoteInspectorError)
         -> [UInt8]
     {
-        try ask(InspectorQuestion(format), patience)
+        let bytes = try ask(InspectorQuestion(format), timeout)
+        if format != .page { return bytes }
+        do throws(ForeignJSON.Violation) { return Array(try TimelinePage(foreign: bytes).text.utf8) } catch {
+            throw .malformed(error.reason)
+        }
     }
 
-    private func ask(_ question: InspectorQuestion, _ patience: Duration) throws(Failure) -> [UInt8] {
+    private func ask(_ question: InspectorQuestion, _ timeout: Duration) throws(RemoteInspectorError)
+        -> [UInt8]
+    {
         var reply: MessagePort.Message
-        do { reply = try port.request(id: question.rawValue, before: .now + patience) } catch {
+        do { reply = try port.request(id: question.rawValue, before: .now + timeout) } catch {
             throw .port(error)
         }
         guard let file = reply.descriptors.takeFirst() else {
-            throw .refused(String(decoding: reply.bytes.prefix(1000), as: UTF8.self))
+            throw .refused(ForeignText(utf8: reply.bytes).description)
         }
-        return try RemoteInspector.contents(of: file)
+        return try RemoteInspector.contents(
+            of: file, atMost: question == .report ? ForeignJSON.mostBytes : RemoteInspector.mostRecordingBytes
+        )
     }
 
-    /// The maximum number of bytes of an answer.
+    /// The maximum number of bytes of a recording; the page of the largest one takes about 30 MiB.
     ///
     /// The limit protects this process if the other process is not really an inspector.
-    private static let mostBytes = 1 << 30
+    private static let mostRecordingBytes = 256 << 20
 
     /// Returns the whole contents of the file that a descriptor refers to.
-    private static func contents(of file: borrowing OwnedDescriptor) throws(Failure) -> [UInt8] {
+    private static func contents(
+        of file: borrowing OwnedDescriptor, atMost mostBytes: Int
+    ) throws(RemoteInspectorError) -> [UInt8] {
         let descriptor = file.descriptor
         var status = stat()
         // Safe: the kernel fills `status`, which is ours.
@@ -104,7 +100,7 @@ public final class RemoteInspector: Sendable {
             throw .malformed("it is not a file")
         }
         let size = Int(status.st_size)
-        guard size <= mostBytes else { throw .malformed("it has \(size) bytes") }
+        guard 0...mostBytes ~= size else { throw .malformed("it has \(size) bytes") }
         var count = 0
         // The file is read, not mapped: the other process could truncate a mapped file, and so end this process.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, filled in
@@ -132,7 +128,10 @@ extension RemoteInspector {
             guard let name = line.split(separator: " ").last, name.hasPrefix("@\(Inspector.prefix)") else {
                 return nil
             }
-            return Int32(name.dropFirst(Inspector.prefix.count + 1))
+            let digits = name.dropFirst(Inspector.prefix.count + 1)
+            // Another process can listen at any name.
+            guard let process = Int32(digits), process > 0, "\(process)" == digits else { return nil }
+            return process
         }
         return Set(all).sorted()
     }

@@ -1,6 +1,7 @@
 /// A file format in which a recording can be written.
 ///
 /// > Thread safety: a value.
+@nonexhaustive
 public enum TraceFormat: Hashable, Sendable, CaseIterable {
     /// Perfetto's protocol buffers, for ui.perfetto.dev and its command-line tools.
     case perfetto

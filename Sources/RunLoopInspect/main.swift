@@ -2,43 +2,60 @@ import Glibc
 import Inspection
 import RunLoops
 
+/// Ends the program with a message.
 func fail(_ reason: some CustomStringConvertible, status: CInt = 1) -> Never {
-    try? STDERR_FILENO.write(Array("runloop-inspect: \(reason)\n".utf8))
+    let line = "runloop-inspect: \(ForeignText(reason.description, atMost: 4_000))\n"
+    // If there is no standard error either, the status remains.
+    do { try STDERR_FILENO.write(Array(line.utf8)) } catch {}
     exit(status)
 }
 
-func list() {
+func list() throws(StandardOutput.Failure) {
     let processes = RemoteInspector.processes
-    if processes.isEmpty { print("no process has an inspector") }
+    if processes.isEmpty { try StandardOutput.write("no process has an inspector\n") }
+    let outcomes = InspectorSurvey.reports(of: processes)
     for process in processes {
-        do {
-            let report = try RemoteInspector(process: process).report()
+        switch outcomes[process] {
+        case .success(let report):
             let blocked = report.loops.count(where: \.isBlocked)
-            print(
-                "\(process)  \(report.program)  \(report.loops.count) loops\(blocked > 0 ? ", \(blocked) BLOCKED" : "")"
-            )
-        } catch { print("\(process)  \(error)") }
+            let words = "\(report.loops.count) loops\(blocked > 0 ? ", \(blocked) BLOCKED" : "")"
+            try StandardOutput.write("\(process)  \(ForeignText(report.program))  \(words)\n")
+        case .failure(let failure): try StandardOutput.write("\(process)  \(failure)\n")
+        case nil: continue
+        }
     }
 }
 
-/// Shows a new report each second, which replaces the previous report on the screen.
-func watch(_ inspector: RemoteInspector) throws(RemoteInspector.Failure) {
+/// Shows a new report each second, until the process or the reader of the output ends.
+///
+/// On a terminal, a report replaces the previous one.
+func watch(_ inspector: RemoteInspector) throws {
     var earlier: ProcessReport?
     while true {
         let report = try inspector.report()
         let size = Terminal.size
-        // The escape sequences move the cursor to the upper left corner, and clear the rest of the screen.
-        let lines = report.text(since: earlier, width: size.columns).split(
-            separator: "\n", omittingEmptySubsequences: false)
-        print("\u{1B}[H\u{1B}[J" + lines.prefix(max(5, size.rows - 1)).joined(separator: "\n"))
-        fflush(nil)
+        let text = report.text(since: earlier, width: size.columns)
+        if StandardOutput.isTerminal {
+            // The escape sequences move the cursor to the upper left corner, and clear the rest of the screen.
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            try StandardOutput.write(
+                "\u{1B}[H\u{1B}[J" + lines.prefix(max(5, size.rows - 1)).joined(separator: "\n") + "\n")
+        } else {
+            try StandardOutput.write((earlier == nil ? "" : "\n") + text)
+        }
         earlier = report
         RunLoop.current.run(until: .now + .seconds(1))
     }
 }
 
-func save(_ bytes: [UInt8], _ path: String) throws(SystemError) {
-    if path == "-" { return try STDOUT_FILENO.write(bytes) }
+func save(_ bytes: [UInt8], _ path: String) throws {
+    if path == "-" {
+        if StandardOutput.isTerminal {
+            throw StandardOutput.Failure(
+                description: "a recording is not for a terminal; name a file, or redirect the output")
+        }
+        return try StandardOutput.write(bytes)
+    }
     // Safe: `open` only reads the path.
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     if descriptor < 0 { throw SystemError(call: "open", code: errno) }
@@ -46,25 +63,25 @@ func save(_ bytes: [UInt8], _ path: String) throws(SystemError) {
     try file.descriptor.write(bytes)
 }
 
+StandardOutput.occupyClosedStreams()
 SignalSource.ignoreBrokenPipes()
 do {
     switch try Command(Array(CommandLine.arguments.dropFirst())) {
-    case .help: print(Command.usage)
-    case .list: list()
+    case .help: try StandardOutput.write(Command.usage + "\n")
+    case .list: try list()
     case .watch(let process): try watch(RemoteInspector(process: process))
     case .report(let process, let form):
         let report = try RemoteInspector(process: process).report()
         switch form {
-        case .text: print(report.text(width: Terminal.size.columns), terminator: "")
-        case .json: print(report.json)
-        case .metrics: print(report.prometheusText, terminator: "")
+        case .text: try StandardOutput.write(report.text(width: Terminal.size.columns))
+        case .json: try StandardOutput.write(report.json + "\n")
+        case .metrics: try StandardOutput.write(report.prometheusText)
         }
     case .save(let process, let format, let path):
         try save(RemoteInspector(process: process).recording(as: format), path)
     case .serve(let process, let port):
         let server = try TimelineServer(RemoteInspector(process: process), port: port)
-        print("the timeline of process \(process): \(server.address)")
-        fflush(nil)
+        try StandardOutput.write("the timeline of process \(process): \(server.address)\n")
         RunLoop.current.run()
     }
 } catch let mistake as Command.Mistake {

@@ -13,6 +13,19 @@ enum ProcessFile {
     /// The system's ID of this process.
     static var processID: Int32 { getpid() }
 
+    /// The effective user of this process.
+    static var userID: UInt32 { geteuid() }
+
+    /// Returns the user of a process; nil if there is no such process, or the kernel does not say.
+    static func owner(of process: Int32) -> UInt32? {
+        var status = stat()
+        // Safe: the kernel fills `status`, which is ours.
+        return unsafe stat("/proc/\(process)", &status) == 0 ? status.st_uid : nil
+    }
+
+    /// Returns true if there is a process with this ID.
+    static func exists(_ process: Int32) -> Bool { process > 0 && (kill(process, 0) == 0 || errno != ESRCH) }
+
     /// Returns the contents of a file; nil if it cannot be opened.
     static func text(of path: String) -> String? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)

@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// A builder of JSON text, to which the parts are appended in order.
 struct JSONText {
     private(set) var text = ""
@@ -30,10 +32,8 @@ struct JSONText {
             case "\\": text += "\\\\"
             // Without this escape, a string with `</script>` would end the `<script>` element in which the text is embedded.
             case "<": text += "\\u003c"
-            case _ where scalar.value < 0x20 || scalar.value == 0x2028 || scalar.value == 0x2029:
-                let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
+            case _ where ForeignText.isHarmless(scalar): text.unicodeScalars.append(scalar)
+            default: text += ForeignText.jsonEscape(of: scalar)
             }
         }
         text += "\""

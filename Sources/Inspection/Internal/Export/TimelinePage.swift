@@ -4,7 +4,43 @@ internal import RunLoops
 struct TimelinePage {
     let text: String
 
-    init(_ trace: Trace) {
+    init(_ trace: Trace) { self.init(recording: TimelinePage.data(of: trace)) }
+
+    /// Makes a page again from one that another process has made.
+    ///
+    /// Only the recording is taken, as JSON whose strings were checked. The markup and the scripts are those of this program, so that
+    /// the other process cannot make a browser do anything, such as load another page.
+    ///
+    /// - Parameter page: The page of the other process.
+    /// - Throws: `Violation` if it contains no recording.
+    init(foreign page: [UInt8]) throws(ForeignJSON.Violation) {
+        guard let recording = TimelinePage.recording(in: page) else {
+            throw ForeignJSON.Violation(reason: "it contains no recording")
+        }
+        let checked = try ForeignJSON.check(recording, atMost: TimelinePage.mostBytes)
+        var data: [UInt8] = []
+        data.reserveCapacity(checked.count)
+        // As in ``JSONText``: a string with `</script>` would end the element.
+        for byte in checked {
+            if byte == UInt8(ascii: "<") { data += "\\u003c".utf8 } else { data.append(byte) }
+        }
+        self.init(recording: String(decoding: data, as: UTF8.self))
+    }
+
+    /// The maximum number of bytes of a page of another process; that of the largest recording has about 30 MiB.
+    private static let mostBytes = 256 << 20
+    private static let beginning = "<script type=\"application/json\" id=\"recording\">"
+    private static let ending = "</script>"
+
+    private static func recording(in page: [UInt8]) -> [UInt8]? {
+        let (beginning, ending) = (Array(beginning.utf8), Array(ending.utf8))
+        guard let start = page.firstIndex(of: beginning, from: 0).map({ $0 + beginning.count }),
+            let end = page.firstIndex(of: ending, from: start)
+        else { return nil }
+        return Array(page[start..<end])
+    }
+
+    private init(recording: String) {
         text = """
             <!DOCTYPE html>
             <html lang="en">
@@ -12,7 +48,8 @@ struct TimelinePage {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta http-equiv="Content-Security-Policy" \
-            content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+            content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; form-action 'none'; \
+            base-uri 'none'">
             <title>Timeline</title>
             <style>
             \(TimelinePage.style)
@@ -20,7 +57,7 @@ struct TimelinePage {
             </head>
             <body>
             \(TimelinePage.body)
-            <script type="application/json" id="recording">\(TimelinePage.data(of: trace))</script>
+            \(TimelinePage.beginning)\(recording)\(TimelinePage.ending)
             <script>
             \(TimelinePage.drawing)
             \(TimelinePage.handling)
@@ -112,6 +149,18 @@ struct TimelinePage {
             all.append(text)
             return all.count - 1
         }
+    }
+}
+
+extension [UInt8] {
+    /// Returns the index at which a sequence of bytes first begins, at or after another index; nil if there is none.
+    fileprivate func firstIndex(of sought: [UInt8], from start: Int) -> Int? {
+        var index = start
+        while let found = self[index...].firstIndex(of: sought[0]) {
+            if self[found...].starts(with: sought) { return found }
+            index = found + 1
+        }
+        return nil
     }
 }
 

@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// One metric, with its samples.
 package struct MetricFamily: Sendable {
     package enum Kind: Sendable {
@@ -42,7 +44,7 @@ extension MetricFamily {
         var order: [[Label]] = []
         for sample in samples {
             if sums[sample.labels] == nil { order.append(sample.labels) }
-            sums[sample.labels, default: 0] += sample.value
+            sums[sample.labels] = (sums[sample.labels] ?? 0).clampedSum(sample.value)
         }
         return order.map { ($0, sums[$0] ?? 0) }
     }
@@ -61,20 +63,22 @@ extension MetricFamily {
 extension Int64 {
     /// This number of nanoseconds, written as seconds.
     fileprivate var inSeconds: String {
-        let decimals = String(self % 1_000_000_000)
-        return "\(self / 1_000_000_000)." + String(repeating: "0", count: 9 - decimals.count) + decimals
+        let decimals = String(magnitude % 1_000_000_000)
+        return "\(self < 0 ? "-" : "")\(magnitude / 1_000_000_000)."
+            + String(repeating: "0", count: 9 - decimals.count) + decimals
     }
 }
 
 extension String {
     fileprivate var metricsEscaped: String {
         var escaped = ""
-        for character in self {
-            switch character {
+        for scalar in unicodeScalars {
+            switch scalar {
             case "\\": escaped += "\\\\"
             case "\"": escaped += "\\\""
             case "\n": escaped += "\\n"
-            default: escaped.append(character)
+            case _ where ForeignText.isHarmless(scalar): escaped.unicodeScalars.append(scalar)
+            default: escaped += "\\" + ForeignText.replacement(of: scalar)
             }
         }
         return escaped

@@ -1,3 +1,5 @@
+internal import RunLoops
+
 /// A builder of a page of text whose lines have a limited width.
 struct TextPage {
     let width: Int
@@ -7,12 +9,10 @@ struct TextPage {
 
     /// Writes a line, cut at the width.
     ///
-    /// Control characters, which might move a terminal's cursor, become question marks.
+    /// Control characters, which might move a terminal's cursor, and invisible characters of formatting are replaced.
     mutating func line(_ line: String) {
-        var line = String(line.prefix(width))
+        var line = String(ForeignText(line, atMost: 20 * width).description.prefix(width))
         while line.last == " " { line.removeLast() }
-        line.unicodeScalars = String.UnicodeScalarView(
-            line.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f || $0.value == 0x9b ? "?" : $0 })
         text += line + "\n"
     }
 
