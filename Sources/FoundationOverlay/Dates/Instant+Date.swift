@@ -25,30 +25,42 @@ extension ContinuousClock.Instant {
 
 /// A date of the wall clock, and the instant to which it corresponded when it was set.
 ///
-/// The pair never changes.
-final class WallClockDate {
-    private let date: Date
+/// The values never change.
+final class WallClockDate: Sendable {
+    let date: Date
     private let instant: ContinuousClock.Instant
+    /// The instant of the fire that was planned for the date, which is later than `instant` if a repeating timer's date had passed.
+    private let planned: ContinuousClock.Instant
 
-    /// Makes a pair from a date that was set and the instant to which it corresponds.
-    init(_ date: Date, meaning instant: ContinuousClock.Instant) {
+    /// Makes a pair from a date that was set, the instant to which it corresponds, and the instant that was planned for it.
+    init(_ date: Date, meaning instant: ContinuousClock.Instant, planned: ContinuousClock.Instant) {
         self.date = date
         self.instant = instant
+        self.planned = planned
     }
 
     /// Makes a pair from an instant and its date, which is computed from the present time of the wall clock.
-    convenience init(at instant: ContinuousClock.Instant) {
+    init(at instant: ContinuousClock.Instant) {
         let left = ContinuousClock.Instant.now.duration(to: instant)
-        self.init(Date(timeIntervalSinceNow: left.interval), meaning: instant)
+        date = WallClockDate.distant(instant) ?? Date(timeIntervalSinceNow: left.interval)
+        self.instant = instant
+        planned = instant
     }
 
-    /// Returns the date to which an instant corresponds.
+    /// Returns the date to which an instant corresponds; nil if it cannot be counted from this pair.
     ///
-    /// For the pair's own instant, the result is exactly the pair's date.
-    func date(of other: ContinuousClock.Instant) -> Date {
-        if other == instant { return date }
-        if other == .distantFuture { return .distantFuture }
-        if other == .distantPast { return .distantPast }
+    /// For the planned instant, the result is exactly the pair's date. A date that no loop can reach stands for the distant future
+    /// or the distant past, so no other date can be counted from it.
+    func date(of other: ContinuousClock.Instant) -> Date? {
+        if other == planned { return date }
+        if let date = WallClockDate.distant(other) { return date }
+        if WallClockDate.distant(instant) != nil { return nil }
         return date.addingTimeInterval(instant.duration(to: other).interval)
+    }
+
+    /// The date of an instant that stands for never, or for long ago; nil for every other instant.
+    private static func distant(_ instant: ContinuousClock.Instant) -> Date? {
+        if instant >= .distantFuture { return .distantFuture }
+        return instant <= .distantPast ? .distantPast : nil
     }
 }

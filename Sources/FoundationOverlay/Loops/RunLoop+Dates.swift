@@ -41,20 +41,21 @@ extension RunLoop {
     @_disfavoredOverload
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
     public func acceptInput(forMode mode: Mode, before limitDate: Date) {
-        acceptInput(forMode: mode, before: ContinuousClock.Instant(limitDate, for: "RunLoop.acceptInput"))
+        run(mode: mode, before: ContinuousClock.Instant(limitDate, for: "RunLoop.acceptInput"))
     }
 
     /// Makes one pass in a mode without sleeping, and returns the date at which the mode's next timer fires.
     ///
     /// - Parameter mode: The mode; not `.common`.
     /// - Returns: The date, according to the current wall clock, at which the mode's next timer fires; `Date.distantFuture` if the
-    ///   mode has no timer, or nil if the mode is empty.
+    ///   mode has no timer, or nil if the mode is empty. On another thread than the loop's, this makes no pass, and returns nil.
     ///
-    /// > Thread safety: the loop's own thread only.
+    /// > Thread safety: any thread.
     @available(*, noasync, message: "a run blocks its thread; run a RunLoopThread instead")
     public func limitDate(forMode mode: Mode) -> Date? {
+        if !isCurrent { return nil }
         let limit: ContinuousClock.Instant? = limitDate(forMode: mode)
         guard let limit else { return nil }
-        return limit == .distantFuture ? .distantFuture : WallClockDate(at: limit).date(of: limit)
+        return WallClockDate(at: limit).date
     }
 }

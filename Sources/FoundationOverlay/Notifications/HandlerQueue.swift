@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Notifications
+internal import Synchronization
 
 internal import struct Notifications.Notification
 
@@ -17,9 +18,12 @@ enum HandlerQueue {
     ) {
         let isCurrent = queue === OperationQueue.main ? isMain : queue === OperationQueue.current
         if isCurrent { return handler(notification) }
-        let operation = BlockOperation { handler(notification) }
+        let handOver = HandOver(notification)
+        let operation = BlockOperation { if let notification = handOver.take() { handler(notification) } }
         queue.addOperation(operation)
         operation.waitUntilFinished()
+        // The queue has cancelled the operation if the notification is still there.
+        _ = handOver.take()
     }
 
     /// Calls a handler on the main actor, and waits until the handler has returned.
@@ -44,4 +48,21 @@ enum HandlerQueue {
         DispatchQueue.main.setSpecific(key: key, value: true)
         return key
     }()
+}
+
+/// A notification on its way to an operation, which takes it.
+///
+/// The thread of a queue keeps the block of an operation for a moment after the operation has finished, and a cancelled operation can
+/// be kept for long. The object of the notification can be in its deinitializer, so nothing may keep it when the post returns.
+private final class HandOver: Sendable {
+    private let notification: Mutex<Notification?>
+
+    init(_ notification: Notification) { self.notification = Mutex(notification) }
+
+    func take() -> Notification? {
+        notification.withLock { notification in
+            defer { notification = nil }
+            return notification
+        }
+    }
 }

@@ -99,7 +99,7 @@ extension NotificationCenter {
         guard let object, let identity = ObjectIdentity.of(object) else {
             return ObserverToken(addUnownedObserver(forName: name, object: nil, using: handler))
         }
-        if type(of: object) is AnyClass {
+        if !ObjectIdentity.standsForValue(identity) {
             return ObserverToken(addUnownedObserver(forName: name, object: identity, using: handler))
         }
         // `object` is a value here. `identity` is the instance that stands for the value in comparisons, and the handler keeps it

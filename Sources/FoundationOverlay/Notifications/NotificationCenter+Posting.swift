@@ -22,6 +22,25 @@ extension NotificationCenter {
         post(Notification(name: name, object: object, userInfo: userInfo, fileID: fileID, line: line))
     }
 
+    /// Makes a notification with facts whose keys are strings, and posts it.
+    ///
+    /// The compiler chooses this method for a dictionary literal, as it does the initializer of `Notification` with such facts.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the event.
+    ///   - object: The object that the notification is about, usually its sender.
+    ///   - userInfo: Facts about the event.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
+    ///
+    /// > Thread safety: any thread. The observers are called on the calling thread, except those that have a queue or a loop.
+    public func post(
+        name: Notification.Name, object: Any?, userInfo: [String: Any], fileID: StaticString = #fileID,
+        line: Int = #line
+    ) {
+        post(Notification(name: name, object: object, userInfo: userInfo, fileID: fileID, line: line))
+    }
+
     /// Makes a notification, and posts it.
     ///
     /// This overload does not have the parameters `fileID` and `line`. So you can refer to the method without calling it, as

@@ -27,11 +27,12 @@ extension NotificationCenter {
     public func removeObserver(_ observer: Any, name: Notification.Name?, object: Any?) {
         if let token = observer as? ObserverToken { return token.remove() }
         if let token = observer as? ObservationToken { return token.remove() }
-        guard type(of: observer) is AnyClass else { return }
+        guard let instance = ObjectIdentity.of(observer), !ObjectIdentity.standsForValue(instance) else {
+            return
+        }
         let sender = ObjectIdentity.of(object)
         removeObservations(
-            of: ObjectIdentifier(observer as AnyObject), name: name,
-            sender: sender.map { ObjectIdentifier($0) })
+            of: ObjectIdentifier(instance), name: name, sender: sender.map { ObjectIdentifier($0) })
     }
 
     /// Ends one observation, or those observations of an observing object that have the given Foundation name and object.

@@ -5,8 +5,9 @@ internal import Synchronization
 /// Finds the instance that stands for a notification's object in comparisons.
 ///
 /// The object of a notification can be a value of any type. Two objects are equal if the same instance stands for both. An instance
-/// of a class stands for itself. Equal hashable values share one instance for as long as a notification or an observation holds it.
-/// A value that is not hashable gets an instance of its own, so it is equal to no value.
+/// of a class stands for itself. Equal hashable values share one instance for as long as a notification or an observation holds it,
+/// and so does a type. A value in an optional is the value itself, because people write `as Any` to silence a warning about an
+/// optional. Another value that is not hashable gets an instance of its own, so it is equal to no value.
 enum ObjectIdentity {
     /// For each value in use, the instance that stands for it.
     private static let identities = Mutex<[ComparedValue: WeakReference]>([:])
@@ -18,9 +19,18 @@ enum ObjectIdentity {
     static func of(_ object: Any?) -> (any AnyObject & Sendable)? {
         guard let object else { return nil }
         if type(of: object) is AnyClass { return instance(object) }
-        guard let value = object as? AnyHashable else { return ValueIdentity(nil) }
-        return identity(of: ComparedValue(value: value))
+        if let optional = object as? any OptionalValue {
+            return optional.content.map { of($0) } ?? identity(of: ComparedValue(value: EmptyObject()))
+        }
+        if let value = object as? AnyHashable { return identity(of: ComparedValue(value: value)) }
+        if let type = object as? Any.Type {
+            return identity(of: ComparedValue(value: TypeObject(type: ObjectIdentifier(type))))
+        }
+        return ValueIdentity(nil)
     }
+
+    /// True if the instance stands for a value, and must be kept for as long as the value is compared.
+    static func standsForValue(_ instance: any AnyObject & Sendable) -> Bool { instance is ValueIdentity }
 
     /// Returns a reference to an instance of a class.
     ///
@@ -59,6 +69,23 @@ enum ObjectIdentity {
         }
         withExtendedLifetime(kept) {}
     }
+}
+
+/// The optionals, whatever they hold.
+private protocol OptionalValue {
+    var content: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var content: Any? { map { $0 } }
+}
+
+/// What an empty optional is compared as: all are equal, as they are when Foundation makes objects of them.
+private struct EmptyObject: Hashable {}
+
+/// What a type is compared as.
+private struct TypeObject: Hashable {
+    let type: ObjectIdentifier
 }
 
 /// A value that is the object of notifications.

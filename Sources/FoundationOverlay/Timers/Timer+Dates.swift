@@ -11,18 +11,22 @@ extension Timer {
     /// that date.
     ///
     /// `Date.distantFuture` suspends the timer without invalidating it. Setting the date of an invalid timer does nothing.
+    ///
+    /// On another thread than that of the timer's loop, the loop takes the date in its next pass, and the property returns the date
+    /// at once.
+    ///
+    /// > Thread safety: any thread.
     public var fireDate: Date {
-        get {
-            let instant = fireInstant
-            if let date = wallClockDate as? WallClockDate { return date.date(of: instant) }
-            let date = WallClockDate(at: instant)
-            wallClockDate = date
-            return date.date(of: instant)
-        }
+        get { PublishedTimer.of(self).date(of: self) }
         set {
             let instant = ContinuousClock.Instant(newValue, for: "Timer.fireDate")
-            fireInstant = instant
-            if isValid { wallClockDate = WallClockDate(newValue, meaning: instant) }
+            if !isValid { return }
+            let published = PublishedTimer.of(self)
+            published.announce(date: newValue)
+            change { [self] in
+                fireInstant = instant
+                published.take(WallClockDate(newValue, meaning: instant, planned: fireInstant))
+            }
         }
     }
 
@@ -45,6 +49,6 @@ extension Timer {
             fireAt: instant, interval: Duration(interval, for: "Timer.init"), repeats: repeats,
             fileID: fileID,
             line: line, block: block)
-        wallClockDate = WallClockDate(date, meaning: instant)
+        PublishedTimer.of(self).begin(with: WallClockDate(date, meaning: instant, planned: fireInstant))
     }
 }

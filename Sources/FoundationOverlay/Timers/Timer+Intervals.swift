@@ -9,11 +9,36 @@ extension Timer {
 
     /// The longest time, in seconds, by which the timer is allowed to fire after its date; initially zero.
     ///
+    /// On another thread than that of the timer's loop, the loop takes the tolerance in its next pass, and the property returns the
+    /// tolerance at once.
+    ///
     /// - Precondition: Not negative.
+    ///
+    /// > Thread safety: any thread.
     public var tolerance: TimeInterval {
-        get { toleranceDuration.interval }
-        set { toleranceDuration = Duration(newValue, for: "Timer.tolerance") }
+        get { PublishedTimer.of(self).tolerance(of: self) }
+        set {
+            let tolerance = toleranceDuration(from: Duration(newValue, for: "Timer.tolerance"))
+            if !isValid { return }
+            let published = PublishedTimer.of(self)
+            published.announce(tolerance: tolerance.interval)
+            change { [self] in
+                toleranceDuration = tolerance
+                published.takeTolerance()
+            }
+        }
     }
+
+    /// Calls the handler.
+    ///
+    /// On the thread of the timer's loop, and if the timer is in no loop, the handler has been called when this returns. On another
+    /// thread, the loop calls it as soon as it runs in a mode of the timer.
+    ///
+    /// A repeating timer keeps its dates. A timer that does not repeat becomes invalid, unless its handler sets a new ``fireDate``.
+    /// The call does nothing on an invalid timer, and in the timer's own handler.
+    ///
+    /// > Thread safety: any thread.
+    public func fire() { fireAnywhere() }
 
     /// Makes a timer that first fires one interval from now.
     ///

@@ -27,8 +27,27 @@ extension NotificationCenter {
     ///   - name: The name.
     ///   - object: The object.
     /// - Returns: Nothing.
-    @available(*, unavailable, message: "there is no Combine; iterate over notifications(named:object:)")
+    @available(
+        *, unavailable,
+        message:
+            "there is no Combine; iterate over notifications(named:object:), or import RunLoopsOpenCombine, which has the publishers of OpenCombine for this package"
+    )
     public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> Never {
         misuse("NotificationCenter.publisher: unavailable")
     }
+
+    /// Unavailable: OpenCombineFoundation extends Foundation's center.
+    @available(
+        *, unavailable,
+        message:
+            "OpenCombineFoundation extends Foundation's center; import RunLoopsOpenCombine in its place, or write Foundation.NotificationCenter"
+    )
+    public var ocombine: Never { misuse("NotificationCenter.ocombine: unavailable") }
+
+    /// Unavailable: ReactiveSwift and other libraries extend Foundation's center.
+    @available(
+        *, unavailable,
+        message: "the library extends Foundation's center; write Foundation.NotificationCenter in front of it"
+    )
+    public var reactive: Never { misuse("NotificationCenter.reactive: unavailable") }
 }

@@ -40,14 +40,6 @@ extension RunLoop {
     )
     public func cancelPerform(_ selector: Any, target: Any, argument: Any?) {}
 
-    /// Unavailable: this package has no `CFRunLoop`.
-    ///
-    /// - Returns: Nothing.
-    @available(
-        *, unavailable, message: "there is no CFRunLoop; use RunLoop itself: run(in:until:), stop(), wakeUp()"
-    )
-    public func getCFRunLoop() -> Never { misuse("RunLoop.getCFRunLoop: unavailable") }
-
     /// Unavailable: a Foundation timer fires only in a Foundation run loop.
     ///
     /// - Parameters:
@@ -59,4 +51,12 @@ extension RunLoop {
             "a timer of Foundation fires in Foundation.RunLoop only; make a Timer without the module's name in front"
     )
     public func add(_ timer: Foundation.Timer, forMode mode: Mode) {}
+
+    /// Unavailable: OpenCombineFoundation extends Foundation's loop.
+    @available(
+        *, unavailable,
+        message:
+            "OpenCombineFoundation extends Foundation's loop; import RunLoopsOpenCombine in its place, or write Foundation.RunLoop and make a RunLoopBridge on its thread"
+    )
+    public var ocombine: Never { misuse("RunLoop.ocombine: unavailable") }
 }

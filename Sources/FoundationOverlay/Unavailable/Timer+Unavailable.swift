@@ -71,7 +71,9 @@ extension Timer {
     ///   - mode: The mode.
     /// - Returns: Nothing.
     @available(
-        *, unavailable, message: "there is no Combine; use scheduledTimer(withTimeInterval:repeats:block:)"
+        *, unavailable,
+        message:
+            "there is no Combine; use scheduledTimer(withTimeInterval:repeats:block:), or import RunLoopsOpenCombine, which has the publishers of OpenCombine for this package"
     )
     public static func publish(
         every interval: TimeInterval, tolerance: TimeInterval? = nil, on runLoop: RunLoop,

@@ -1,26 +1,14 @@
 internal import CFoundationLoops
-public import RunLoops
+internal import RunLoops
 
-/// Lets Foundation's run loop and the run loop of this package share a thread: while one of them runs, the other is served, too.
-///
-/// ```swift
-/// let bridge = try LoopBridge()
-/// ```
-///
-/// While Foundation's loop runs, the bridge serves the timers, ports, sources and blocks of this package. For example,
-/// `Process.waitUntilExit` and the `wait` of XCTest run Foundation's loop. While the loop of this package runs, the bridge serves
-/// the timers, streams and performed blocks of Foundation. It serves the default mode of each loop while the other loop runs in a
-/// common mode. Neither loop polls: an idle thread is not woken.
-///
-/// A bridge ends when its last reference is released; keep it for as long as both loops have something to serve. The bridge is an
-/// input of both loops, so no run of either loop ends because its mode has no inputs.
+/// The connection of the two loops of a thread, which all bridges of the thread share.
 ///
 /// `@safe`: only the bridge's thread uses `link`, the registration with Foundation's loop. The registration is ended
 /// once, and is not used after that.
 ///
 /// > Thread safety: only the thread that made the bridge.
 @safe
-public final class LoopBridge {
+final class ThreadBridge {
     /// A run, of either loop, that is in progress on the thread.
     private enum Run {
         case ours
@@ -55,22 +43,33 @@ public final class LoopBridge {
     /// True if the bridge itself begins the next run of our loop.
     private var beginsGuestPass = false
 
-    /// Makes a bridge between Foundation's loop and this package's loop on the calling thread.
-    ///
-    /// - Throws: `SystemError` if `/proc/self/fdinfo` cannot be read, which the bridge needs to find the epoll set in which
-    ///   Foundation's loop waits.
-    public init() throws(SystemError) {
+    /// The weak reference of a thread's loop to its bridge.
+    private final class Reference {
+        weak var bridge: ThreadBridge?
+    }
+
+    /// Returns the bridge of the calling thread, and makes it if there is none.
+    static func current() throws(SystemError) -> ThreadBridge {
+        let reference = RunLoop.current.companion(ObjectIdentifier(Reference.self)) { Reference() }
+        if let known = reference.bridge { return known }
+        let new = try ThreadBridge()
+        reference.bridge = new
+        return new
+    }
+
+    private init() throws(SystemError) {
         loop = .current
         guest = try RunLoop.Guest()
         // Safe: the pointer to the bridge stays valid, because the link is ended before the bridge is destroyed.
         unsafe link = runloops_foundation_observe(
             guest.descriptor,
             { info, activity in
-                unsafe Unmanaged<LoopBridge>.fromOpaque(info).takeUnretainedValue().foundationDid(activity)
+                unsafe Unmanaged<ThreadBridge>.fromOpaque(info).takeUnretainedValue().foundationDid(activity)
             }, Unmanaged.passUnretained(self).toOpaque())
-        watch()
+        // Foundation's loop must watch the guest's descriptor while its epoll set is looked for.
+        watchGuest(true)
         do throws(SystemError) { hostSet = try guest.findHostSet() } catch {
-            invalidate()
+            end()
             throw error
         }
         let observer = RunLoop.Observer(activities: [.entry, .beforeWaiting, .exit]) {
@@ -79,15 +78,24 @@ public final class LoopBridge {
         loop.add(observer, forMode: .common)
         loop.add(anchor, forMode: .common)
         self.observer = observer
+        joinRuns(observer)
+        watch()
     }
 
-    deinit { invalidate() }
+    deinit { end() }
 
-    /// Separates the loops: each serves its own inputs only, as without a bridge.
-    ///
-    /// Calling it again does nothing.
-    public func invalidate() {
-        guard let link = unsafe link else { return }
+    /// Learns of the runs that are under way, because the bridge is made in a handler.
+    private func joinRuns(_ observer: RunLoop.Observer) {
+        if runloops_foundation_runs() { runs.append(.foundations) }
+        guard let mode = loop.currentMode else { return }
+        runs += Array(repeating: .ours, count: max(loop.detailsHere?.depth ?? 1, 1))
+        // The end of this run is also seen if its mode is not a common one.
+        loop.add(observer, forMode: mode)
+    }
+
+    private func end() {
+        // In a forked child, Foundation's epoll set is the parent's, too.
+        guard !Fork.isChild, let link = unsafe link else { return }
         unsafe self.link = nil
         observer?.invalidate()
         anchor.invalidate()
@@ -99,14 +107,15 @@ public final class LoopBridge {
     // MARK: - Foundation's loop
 
     private func foundationDid(_ activity: UInt) {
+        // The runs around this one are known only by their end if they had begun before the bridge.
+        if runs.isEmpty, activity != UInt(RUNLOOPS_FOUNDATION_ENTRY) { runs.append(.foundations) }
         switch activity {
         case UInt(RUNLOOPS_FOUNDATION_ENTRY):
             runs.append(beginsPoll ? .poll : .foundations)
             beginsPoll = false
             watch()
         case UInt(RUNLOOPS_FOUNDATION_EXIT):
-            _ = runs.popLast()
-            watch()
+            leave(.foundations, .poll)
         case UInt(RUNLOOPS_FOUNDATION_BEFORE_WAITING):
             // If work for our loop has arrived since the sources were served, Foundation's loop is woken, so that this work is
             // served before the wait.
@@ -122,11 +131,9 @@ public final class LoopBridge {
 
     /// True if the bridge may serve our loop now, from within a run of Foundation's loop.
     ///
-    /// The innermost run must be a run of Foundation's loop that the bridge did not begin itself. The stack must contain no run of
-    /// our loop, because that run is in the middle of a handler, and continues only when that handler returns.
-    private var mayServeGuest: Bool {
-        runs.last == .foundations && !runs.contains(.ours) && !runs.contains(.guestPass)
-    }
+    /// The stack must contain no run of our loop, because that run is in the middle of a handler, and continues only when that
+    /// handler returns.
+    private var mayServeGuest: Bool { loop.currentMode == nil }
 
     private func serveGuest() {
         beginsGuestPass = true
@@ -142,11 +149,16 @@ public final class LoopBridge {
             beginsGuestPass = false
             watch()
         } else if activity == .exit {
-            _ = runs.popLast()
-            watch()
+            leave(.ours, .guestPass)
         } else {
             pollFoundation()
         }
+    }
+
+    /// Notes the end of the innermost run of a loop.
+    private func leave(_ run: Run, _ other: Run) {
+        if let index = runs.lastIndex(where: { $0 == run || $0 == other }) { runs.remove(at: index) }
+        watch()
     }
 
     /// Serves Foundation's loop without waiting.
@@ -156,7 +168,7 @@ public final class LoopBridge {
         for _ in 0..<64 {
             beginsPoll = true
             let hasMore = runloops_foundation_poll()
-            // If Foundation's loop has nothing to serve, the poll begins no run, and the flag is still set. It is cleared here.
+            // If Foundation's loop was stopped, the poll begins no run, and the flag is still set. It is cleared here.
             beginsPoll = false
             if !hasMore { return }
         }
@@ -171,17 +183,15 @@ public final class LoopBridge {
     /// Foundation's loop waits next. The kernel allows no cycle of epoll sets, so the two loops cannot watch each other at the same
     /// time. So if the other loop still watches the loop that waits next, this method first ends that watch.
     private func watch() {
-        guard let link = unsafe link else { return }
+        if unsafe link == nil { return }
         let isOurs = runs.last == .ours || runs.last == .poll
-        if isOurs && watchesGuest {
-            watchesGuest = false
-            unsafe runloops_foundation_watch(link, false)
-        }
+        // While our loop is in the middle of a handler, nobody can serve it, so its work must not end the waits of Foundation's loop.
+        let isFree = !isOurs && !runs.contains(.ours) && !runs.contains(.guestPass)
+        if watchesGuest && !isFree { watchGuest(false) }
         if !isOurs {
             source?.invalidate()
             source = nil
-            if !watchesGuest { unsafe runloops_foundation_watch(link, true) }
-            watchesGuest = true
+            if isFree { watchGuest(true) }
         } else if source == nil && hostSet >= 0 {
             let source = DescriptorSource(hostSet, interest: .read) { [weak self] _, _ in
                 self?.pollFoundation()
@@ -190,7 +200,14 @@ public final class LoopBridge {
             do { try loop.add(source, forMode: .common) } catch { self.source = nil }
         }
     }
+
+    /// Makes Foundation's loop watch our loop, or not.
+    private func watchGuest(_ watches: Bool) {
+        guard watches != watchesGuest, let link = unsafe link else { return }
+        watchesGuest = watches
+        unsafe runloops_foundation_watch(link, watches)
+    }
 }
 
 @available(*, unavailable)
-extension LoopBridge: Sendable {}
+extension ThreadBridge: Sendable {}

@@ -1,0 +1,146 @@
+internal import CoreFoundation
+internal import Foundation
+internal import RunLoops
+internal import Synchronization
+
+internal import class RunLoops.RunLoop
+
+/// A loop of this package that a `CFRunLoop` stands for.
+///
+/// A `CFRunLoop` is CoreFoundation's object of a thread. It stands for the thread's loop of this package once the thread has asked
+/// for it with a function of this module, and as long as that loop exists. The object of the main thread always does.
+final class ServedLoop: Sendable {
+    private static let loops = Mutex<[ObjectIdentifier: ServedLoop]>([:])
+
+    let loop: RunLoop
+    /// The object.
+    ///
+    /// `nonisolated(unsafe)`: it is constant, and its functions may be called on any thread.
+    nonisolated(unsafe) private let object: CFRunLoop
+
+    private struct State {
+        /// The modes of the runs under way, the innermost one last.
+        var modes: [RunLoop.Mode] = []
+        var isWaiting = false
+        var isWatched = false
+    }
+
+    private let state = Mutex(State())
+
+    private init(_ loop: RunLoop, _ object: CFRunLoop) {
+        self.loop = loop
+        unsafe self.object = object
+    }
+
+    /// The innermost mode in which the loop runs; nil between runs.
+    ///
+    /// Any thread may ask.
+    var currentMode: RunLoop.Mode? { state.withLock { $0.modes.last } }
+
+    /// True while the loop waits.
+    ///
+    /// Any thread may ask.
+    var isWaiting: Bool { state.withLock { $0.isWaiting } }
+
+    // MARK: - Finding
+
+    /// The calling thread's loop, for its `CFRunLoop`.
+    static func current(_ object: CFRunLoop) -> ServedLoop {
+        let loop = RunLoop.current
+        let (served, isNew) = served(object, loop)
+        if isNew { loop.addEndHandler { forget(object) } }
+        served.watch()
+        return served
+    }
+
+    /// The loop for which an object stands; nil if the object stands for CoreFoundation's own loop only.
+    static func of(_ object: CFRunLoop?) -> ServedLoop? {
+        guard let object else { return nil }
+        if let known = loops.withLock({ $0[id(object)] }) { return known }
+        guard object === CoreFoundation.CFRunLoopGetMain() else { return nil }
+        let served = served(object, RunLoop.main).0
+        if served.loop.isCurrent { served.watch() } else { served.loop.performInEveryMode { served.watch() } }
+        return served
+    }
+
+    /// The object for a loop; nil if the loop belongs to another thread, which has not asked for its object yet.
+    static func object(of loop: RunLoop) -> CFRunLoop? {
+        if loop.isCurrent { return CFRunLoopGetCurrent() }
+        if loop === RunLoop.main { return CFRunLoopGetMain() }
+        return loops.withLock { loops in loops.values.first { $0.loop === loop } }.map { unsafe $0.object }
+    }
+
+    private static func served(_ object: CFRunLoop, _ loop: RunLoop) -> (ServedLoop, isNew: Bool) {
+        loops.withLock { loops in
+            if let known = loops[id(object)], known.loop === loop { return (known, false) }
+            let new = ServedLoop(loop, object)
+            loops[id(object)] = new
+            return (new, true)
+        }
+    }
+
+    private static func forget(_ object: CFRunLoop) {
+        let removed = loops.withLock { $0.removeValue(forKey: id(object)) }
+        withExtendedLifetime(removed) {}
+    }
+
+    private static func id(_ object: CFRunLoop) -> ObjectIdentifier { ObjectIdentifier(object) }
+
+    // MARK: - Working on the loop's thread
+
+    /// Does some work on the loop's thread: at once if that is the calling one, and otherwise as soon as the loop serves messages.
+    func onThread(_ work: @escaping () -> Void) {
+        if loop.isCurrent { return work() }
+        let handed = Handed(work: work)
+        loop.performInEveryMode { handed.work() }
+    }
+
+    /// Work that is handed to the loop's thread.
+    ///
+    /// `@unchecked Sendable`: the work is done once, on that thread. As with CoreFoundation, the caller is responsible for what the
+    /// work of the user holds.
+    struct Handed: @unchecked Sendable {
+        let work: () -> Void
+    }
+
+    /// Begins to follow the loop's runs.
+    private func watch() {
+        if state.withLock({ state in
+            defer { state.isWatched = true }
+            return state.isWatched
+        }) {
+            return
+        }
+        if let mode = loop.currentMode { state.withLock { $0.modes = [mode] } }
+        loop.add(makeObserver(), forMode: .common)
+    }
+
+    /// Runs the loop in a mode, and follows this run also if the mode is not a common one.
+    func run(
+        in mode: RunLoop.Mode, until deadline: ContinuousClock.Instant, _ returnsAfterSource: Bool
+    ) -> RunLoop.RunResult {
+        let isCommon = loop.detailsHere?.commonModes.contains(mode.rawValue) ?? true
+        if isCommon {
+            return loop.run(in: mode, until: deadline, returnAfterSourceHandled: returnsAfterSource)
+        }
+        let observer = makeObserver()
+        loop.add(observer, forMode: mode)
+        defer { observer.invalidate() }
+        return loop.run(in: mode, until: deadline, returnAfterSourceHandled: returnsAfterSource)
+    }
+
+    private func makeObserver() -> RunLoop.Observer {
+        RunLoop.Observer(activities: [.entry, .beforeWaiting, .afterWaiting, .exit]) {
+            [weak self] _, activity in
+            guard let self else { return }
+            let mode = loop.currentMode
+            state.withLock { state in
+                switch activity {
+                case .entry: if let mode { state.modes.append(mode) }
+                case .exit: state.modes.removeLast()
+                default: state.isWaiting = activity == .beforeWaiting
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import CoreFoundation
+internal import RunLoops
+internal import Synchronization
+
+internal import class RunLoops.RunLoop
+
+/// What a `CFRunLoopSource` of version 0 does in loops of this package.
+///
+/// `@safe` and `@unchecked Sendable`: the state is guarded by its lock; the rest is constant, and used as the user's context says.
+@safe
+final class SourceObject: LoopObject, @unchecked Sendable {
+    private struct State {
+        /// The source in each loop, which holds it while the object is in a mode.
+        ///
+        /// A strong reference would outlive the loop.
+        var sources: [ObjectIdentifier: (served: ServedLoop, source: WeakReference)] = [:]
+        var isSignalled = false
+    }
+
+    let context: CFRunLoopSourceContext
+    let user: UserInformation
+    private let state = Mutex(State())
+
+    init(_ context: CFRunLoopSourceContext) {
+        unsafe self.context = context
+        user = unsafe UserInformation(context.info, context.retain, context.release)
+    }
+
+    /// Returns what a source does here; nil if another library has made the source, or the source is not valid.
+    static func of(_ object: CFRunLoopSource?) -> SourceObject? {
+        guard let object, CoreFoundation.CFRunLoopSourceIsValid(object) else { return nil }
+        // A context of version 1 has as many members. CoreFoundation asks for the version that the source has.
+        var context = unsafe CFRunLoopSourceContext()
+        unsafe CoreFoundation.CFRunLoopSourceGetContext(object, &context)
+        return unsafe LoopObject.of(context.info, context.release) as? SourceObject
+    }
+
+    func add(_ object: CFRunLoopSource, to served: ServedLoop, _ mode: RunLoop.Mode, _ loop: CFRunLoop) {
+        guard enter(served, mode) else { return }
+        let loop = Passed(loop)
+        let object = Passed(object)
+        served.onThread { [self] in
+            if !CoreFoundation.CFRunLoopSourceIsValid(object.value) { return }
+            let source = source(in: served, object.value)
+            served.loop.add(source, forMode: mode)
+            unsafe context.schedule?(user.info, loop.value, mode.name)
+            // A signal that was sent before the source joined is not lost.
+            if state.withLock({ $0.isSignalled }) { source.signal() }
+        }
+    }
+
+    func remove(from served: ServedLoop, _ mode: RunLoop.Mode, _ loop: CFRunLoop) {
+        guard leave(served, mode) else { return }
+        let loop = Passed(loop)
+        served.onThread { [self] in
+            guard let source = known(in: served) else { return }
+            served.loop.remove(source, forMode: mode)
+            unsafe context.cancel?(user.info, loop.value, mode.name)
+        }
+    }
+
+    func signal() {
+        let sources = state.withLock { state in
+            state.isSignalled = true
+            return state.sources.values.map(\.source)
+        }
+        for source in sources { source.object(as: ManualSource.self)?.signal() }
+    }
+
+    /// Performs the source's work, also for CoreFoundation's own loop.
+    func perform() { unsafe context.perform?(user.info) }
+
+    /// Ends the source in its loops, after the object has become invalid.
+    func invalidate() {
+        let ended = state.withLock { state in
+            defer { state.sources = [:] }
+            return Array(state.sources.values)
+        }
+        for (served, source) in ended {
+            served.onThread { [self] in
+                source.object(as: ManualSource.self)?.invalidate()
+                if let object = ServedLoop.object(of: served.loop) {
+                    unsafe context.cancel?(user.info, object, RunLoop.Mode.default.name)
+                }
+            }
+        }
+    }
+
+    private func source(in served: ServedLoop, _ object: CFRunLoopSource) -> ManualSource {
+        if let known = known(in: served) { return known }
+        let object = Passed(object)
+        let source = ManualSource { [self] in
+            // The first loop that sees the signal performs the work.
+            let isSignalled = state.withLock { state in
+                defer { state.isSignalled = false }
+                return state.isSignalled
+            }
+            if isSignalled, CoreFoundation.CFRunLoopSourceIsValid(object.value) { perform() }
+        }
+        let reference = WeakReference(source)
+        state.withLock { $0.sources[ObjectIdentifier(served)] = (served, reference) }
+        return source
+    }
+
+    private func known(in served: ServedLoop) -> ManualSource? {
+        state.withLock { $0.sources[ObjectIdentifier(served)]?.source }?.object(as: ManualSource.self)
+    }
+
+    /// An object of CoreFoundation on its way to a loop's thread.
+    ///
+    /// `@unchecked Sendable`: CoreFoundation's objects may be used on any thread.
+    private struct Passed<Object: AnyObject>: @unchecked Sendable {
+        let value: Object
+        init(_ value: Object) { self.value = value }
+    }
+}
