@@ -9,9 +9,9 @@ import Testing
 /// The clock of a simulation stands still while handlers run, so that the limits count exactly.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct SampledRecordingTests {
     private static func run<Result>(
-        _ body: (LoopSimulation, FlightRecorder) throws -> Result
+        _ body: (RunLoopSimulation, FlightRecorder) throws -> Result
     ) throws -> Result {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let recorder = try FlightRecorder(keeping: .seconds(86_400))
             defer { recorder.stop() }
             return try body(simulation, recorder)

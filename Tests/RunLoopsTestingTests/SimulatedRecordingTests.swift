@@ -10,7 +10,7 @@ import Testing
 @Suite(.disabled(if: ForcedRecording.isOn)) struct SimulatedRecordingTests {
     /// Records two workers that answer each other while a timer ticks, and returns a line for each event.
     private static func trace(seed: UInt64) throws -> [String] {
-        try LoopSimulation.run(seed: seed) { simulation in
+        try RunLoopSimulation.run(seed: seed) { simulation in
             let recorder = try FlightRecorder(keeping: .seconds(86_400), detail: .everything)
             defer { recorder.stop() }
             let threads = try ["left", "right"].map { try RunLoopThread(name: $0) }
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `neither a simulation nor its process gets into the recording of the other`() throws {
         let recorder = try FlightRecorder(detail: .everything)
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let thread = try RunLoopThread(name: "simulated")
             thread.runLoop.perform {}
             simulation.settle()
@@ -62,7 +62,7 @@ import Testing
         #expect(!recorder.snapshot().threads.contains { $0.name == "simulated" || $0.name == "simulation" })
         recorder.stop()
 
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let recorder = try FlightRecorder(detail: .everything)
             defer { recorder.stop() }
             let ran = Gate()

@@ -11,7 +11,7 @@ import Testing
 @Suite struct SimulatedThreadsTests {
     /// The entries that two threads add to one log, in the order that the seed decides.
     private static func log(seed: UInt64) throws -> [String] {
-        try LoopSimulation.run(seed: seed) { simulation in
+        try RunLoopSimulation.run(seed: seed) { simulation in
             let log = Log<String>()
             let threads = try ["a", "b"].map { try RunLoopThread(name: $0) }
             for thread in threads {
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `a thread that serves the process is not the simulation's`() throws {
-        let thread = try LoopSimulation.run { _ in try RunLoopThread(servingProcess: "serves") }
+        let thread = try RunLoopSimulation.run { _ in try RunLoopThread(servingProcess: "serves") }
         try thread.runLoop.performAndWait(before: .now + .seconds(100)) {}
         thread.stop()
         thread.join()
@@ -53,7 +53,7 @@ import Testing
     func `a thread that is started runs its loop, and can be waited for`(
         seed: UInt64
     ) throws {
-        try LoopSimulation.run(seed: seed) { simulation in
+        try RunLoopSimulation.run(seed: seed) { simulation in
             let worker = try RunLoopThread(name: "worker")
             let inner = try worker.runLoop.performAndWait { try RunLoopThread(name: "inner") }
             #expect(try inner.runLoop.performAndWait { 42 } == 42)
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func `a wait for another thread lets time pass, up to its deadline`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let start = simulation.now
             let worker = try RunLoopThread(name: "worker")
             let loop = worker.runLoop
@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: 0..<20 as Range<UInt64>) func `messages of several senders arrive, once and in order`(
         seed: UInt64
     ) throws {
-        try LoopSimulation.run(seed: seed) { simulation in
+        try RunLoopSimulation.run(seed: seed) { simulation in
             // The queue is small, so that senders wait.
             let port = Port<(sender: Int, number: Int)>(queueLimit: 2)
             let received = Log<(sender: Int, number: Int)>()
@@ -119,7 +119,7 @@ import Testing
     @Test func `a defect that needs a certain order is found by some seed, always the same`() throws {
         /// The sum that two threads compute when each reads it in one block and writes it in another.
         func sum(seed: UInt64) throws -> Int {
-            try LoopSimulation.run(seed: seed) { simulation in
+            try RunLoopSimulation.run(seed: seed) { simulation in
                 let total = Shared()
                 for name in ["a", "b"] {
                     let loop = try RunLoopThread(name: name).runLoop
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test func `timers of several loops fire in the order of their dates`() throws {
-        try LoopSimulation.run(seed: 3) { simulation in
+        try RunLoopSimulation.run(seed: 3) { simulation in
             let log = Log<Int>()
             let threads = try (0..<3).map { try RunLoopThread(name: "\($0)") }
             for number in 1...30 {
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test func `notifications come to the loop of the observer`() throws {
-        try LoopSimulation.run(seed: 1) { simulation in
+        try RunLoopSimulation.run(seed: 1) { simulation in
             let center = NotificationCenter()
             let worker = try RunLoopThread(name: "worker")
             let seen = Log<Bool>()
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func `descriptors are looked at, and so is what threads outside send`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let wire = try Wire.pipe()
             defer { wire.close() }
             let worker = try RunLoopThread(name: "reader")
@@ -193,7 +193,7 @@ import Testing
 
     @Test func `threads are ended with the body, also those that wait`() throws {
         let ended = Log<String>()
-        try LoopSimulation.run { _ in
+        try RunLoopSimulation.run { _ in
             for name in ["a", "b"] {
                 let thread = try RunLoopThread(name: name)
                 try thread.runLoop.performAndWait { RunLoop.current.addEndHandler { ended.add(name) } }

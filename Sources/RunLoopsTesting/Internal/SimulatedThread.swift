@@ -48,7 +48,7 @@ final class SimulatedThread: Sendable {
         let end = DispatchTime.now() + .nanoseconds(Int(clamping: nanoseconds))
         if answered.wait(timeout: end) != .success {
             fatalError(
-                "LoopSimulation: \(name) has the turn and does not give it back; let threads wait by means of run loops only, or give the simulation more patience"
+                "RunLoopSimulation: \(name) has the turn and does not give it back; let threads wait by means of run loops only, or give the simulation more patience"
             )
         }
         return answer

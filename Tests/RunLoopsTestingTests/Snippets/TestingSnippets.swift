@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func `a session that is not used for half an hour is closed`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let session = Session()
             simulation.advance(by: .seconds(29 * 60))
             #expect(session.isOpen)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func `attempts are made later and later`() throws {
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             var attempts: [Duration] = []
             let start = simulation.now
             func connect(retryAfter delay: Duration) {
@@ -47,13 +47,28 @@ import Testing
         func waitForReply(on loop: RunLoop) -> Bool {
             loop.run(mode: .default, before: RunLoop.now + .seconds(30))
         }
-        try LoopSimulation.run { simulation in
+        try RunLoopSimulation.run { simulation in
             let start = simulation.now
             let loop = RunLoop.current
             let source = ManualSource {}
             loop.add(source, forMode: .default)
             #expect(waitForReply(on: loop))
             #expect(simulation.now == start + .seconds(30))
+        }
+    }
+
+    @Test func `a timer follows the wall clock that a test sets`() throws {
+        try RunLoopSimulation.run { simulation in
+            simulation.setWallClock(timeSince1970: .seconds(1_800_000_000))
+            var fires = 0
+            let timer = WallClockTimer(fireAt: RunLoop.timeSince1970 + .seconds(60)) { _ in fires += 1 }
+            try RunLoop.current.add(timer, forMode: .default)
+            // The clock was a day fast.
+            simulation.setWallClock(timeSince1970: .seconds(1_800_000_000 - 86_400))
+            simulation.advance(by: .seconds(86_400))
+            #expect(fires == 0)
+            simulation.advance(by: .seconds(60))
+            #expect(fires == 1)
         }
     }
 
@@ -70,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: 0..<100) func `no deposit is lost`(seed: UInt64) throws {
-        try LoopSimulation.run(seed: seed) { simulation in
+        try RunLoopSimulation.run(seed: seed) { simulation in
             let account = try Account()
             for name in ["first", "second"] {
                 let customer = try RunLoopThread(name: name)
