@@ -43,7 +43,7 @@
         /// - Throws: `SystemError`, for the same reasons as the initializer of `Listener`.
         public init(
             _ address: Listener.Address, options: Listener.Options = Listener.Options(), on loop: RunLoop,
-            inMode mode: RunLoop.Mode = .default, onShutdown: @escaping @Sendable () -> Void = {},
+            forMode mode: RunLoop.Mode = .default, onShutdown: @escaping @Sendable () -> Void = {},
             fileID: StaticString = #fileID, line: Int = #line,
             handler: @escaping @Sendable (consuming AcceptedSocket) -> Void
         ) throws(SystemError) {

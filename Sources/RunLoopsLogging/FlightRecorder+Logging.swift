@@ -3,7 +3,7 @@
     public import RunLoops
 
     extension FlightRecorder {
-        /// Logs a warning each time that a handler of any loop returns after running for longer than a threshold.
+        /// Logs each time that a handler of any loop returns after running for longer than a threshold.
         ///
         /// ```swift
         /// try recorder.logSlowHandlers(over: .milliseconds(100), to: logger) { snapshot in
@@ -11,22 +11,23 @@
         /// }
         /// ```
         ///
-        /// This method finds slow handlers in the same way as ``/RunLoops/FlightRecorder/onSlowHandler(over:_:)``, and at the same
+        /// This method finds slow handlers in the same way as ``/RunLoops/FlightRecorder/reportSlowHandlers(over:to:)``, and at the same
         /// cost.
         ///
         /// - Parameters:
         ///   - threshold: The time that a handler may take; more than zero.
         ///   - logger: The logger, which is called on a separate thread.
-        ///   - keep: Called before the logger, with a snapshot that contains the call of the handler. It returns metadata to log
+        ///   - level: The level of the log entries.
+        ///   - metadata: Called before the logger, with a snapshot that contains the call of the handler. It returns metadata to log
         ///     next to ``RunLoops/RunLoopWatchdog/Report/metadata``, such as the path of the file with the snapshot.
         /// - Throws: `SystemError` if the system cannot start a thread, or cannot open the descriptors of its loop.
         public func logSlowHandlers(
-            over threshold: Duration, to logger: Logger,
-            _ keep: @escaping @Sendable (Snapshot) -> Logger.Metadata = { _ in [:] }
+            over threshold: Duration, to logger: Logger, level: Logger.Level = .warning,
+            metadata: @escaping @Sendable (Snapshot) -> Logger.Metadata = { _ in [:] }
         ) throws(SystemError) {
-            try onSlowHandler(over: threshold) { snapshot, report in
-                let metadata = report.metadata.merging(keep(snapshot)) { _, kept in kept }
-                logger.warning("A handler was slow", metadata: metadata, source: "RunLoops")
+            try reportSlowHandlers(over: threshold) { snapshot, report in
+                let all = report.metadata.merging(metadata(snapshot)) { _, added in added }
+                logger.log(level: level, "A handler was slow", metadata: all, source: "RunLoops")
             }
         }
     }

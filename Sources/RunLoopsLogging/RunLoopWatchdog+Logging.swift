@@ -5,26 +5,27 @@
     extension RunLoopWatchdog {
         /// Starts a watchdog that logs its reports.
         ///
-        /// A handler that blocks its loop is logged as a warning. If the handler still blocks the loop after twice the time of the
-        /// previous report, it is logged again, as an error. The return of the handler is logged as a notice. Each log entry has
-        /// the ``RunLoops/RunLoopWatchdog/Report/metadata`` of its report.
+        /// If a handler that blocks its loop still blocks it after twice the time of the previous report, it is logged again, at
+        /// least as an error. The return of the handler is logged at most as a notice. Each log entry has the
+        /// ``RunLoops/RunLoopWatchdog/Report/metadata`` of its report.
         ///
         /// - Parameters:
         ///   - threshold: The time that a handler may take; more than zero.
         ///   - logger: The logger, which is called on the watchdog's thread.
+        ///   - level: The level at which a handler that blocks its loop is logged.
         /// - Throws: `SystemError` if the system cannot start a thread, or cannot open the descriptors of its loop. In that case,
         ///   nothing is watched.
         public convenience init(
-            threshold: Duration = .milliseconds(200), logger: Logger
+            threshold: Duration = .milliseconds(200), logger: Logger, level: Logger.Level = .warning
         ) throws(SystemError) {
             try self.init(threshold: threshold) { report in
-                let (level, message): (Logger.Level, Logger.Message) =
+                let (entryLevel, message): (Logger.Level, Logger.Message) =
                     switch report.phase {
-                    case .blocked: (.warning, "A handler blocks its loop")
-                    case .stillBlocked: (.error, "A handler still blocks its loop")
-                    case .ended: (.notice, "A handler that blocked its loop has returned")
+                    case .blocked: (level, "A handler blocks its loop")
+                    case .stillBlocked: (max(level, .error), "A handler still blocks its loop")
+                    case .ended: (min(level, .notice), "A handler that blocked its loop has returned")
                     }
-                logger.log(level: level, message, metadata: report.metadata, source: "RunLoops")
+                logger.log(level: entryLevel, message, metadata: report.metadata, source: "RunLoops")
             }
         }
     }

@@ -6,7 +6,7 @@
     ///
     /// ```swift
     /// let recorder = try FlightRecorder()
-    /// let metrics = try LoopMetrics(recorder: recorder)
+    /// let metrics = try RunLoopMetrics(recorder: recorder)
     /// ```
     ///
     /// The loops keep their counts whether or not this object exists. At each update, a thread of this object reads the counts, and
@@ -37,7 +37,7 @@
     /// is active, and blocked loops only while a watchdog or an inspector is active.
     ///
     /// > Thread safety: any thread.
-    public final class LoopMetrics: Sendable {
+    public final class RunLoopMetrics: Sendable {
         private let thread: RunLoopThread
         private let updates: MetricsUpdates
 
@@ -57,7 +57,7 @@
         ) throws(SystemError) {
             if interval <= .zero {
                 misuse(
-                    "LoopMetrics.init: an interval of \(interval) is not positive; use a longer one")
+                    "RunLoopMetrics.init: an interval of \(interval) is not positive; use a longer one")
             }
             thread = try RunLoopThread(name: "metrics")
             updates = MetricsUpdates(on: thread.runLoop, MetricsMirror(factory), recorder)
@@ -90,7 +90,7 @@
         public func stop() { thread.stop() }
     }
 
-    extension LoopMetrics: CustomStringConvertible {
+    extension RunLoopMetrics: CustomStringConvertible {
         /// The name of the thread that updates the metrics.
         public var description: String { "metrics of loops, on the \(thread)" }
     }
@@ -100,5 +100,5 @@
         *, unavailable,
         message: "name the trait where you name the package: .package(url: …, traits: [\"Metrics\"])"
     )
-    public enum LoopMetrics: Sendable {}
+    public enum RunLoopMetrics: Sendable {}
 #endif
