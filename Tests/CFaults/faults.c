@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -40,14 +41,23 @@ static __thread int change_refusal __attribute__((tls_model("initial-exec")));
 static __thread unsigned watch_calls __attribute__((tls_model("initial-exec")));
 static __thread int listen_refusal __attribute__((tls_model("initial-exec")));
 static __thread int pipe_refusal __attribute__((tls_model("initial-exec")));
+static __thread int name_watch_refusal __attribute__((tls_model("initial-exec")));
 static __thread unsigned uses __attribute__((tls_model("initial-exec")));
+static __thread long wall_clock_shift __attribute__((tls_model("initial-exec")));
 
 void faults_refuse_watches(int code) { refusal = code; }
 void faults_refuse_changes(int code) { change_refusal = code; }
 unsigned faults_watch_calls(void) { return watch_calls; }
 void faults_refuse_listens(int code) { listen_refusal = code; }
 void faults_refuse_pipes(int code) { pipe_refusal = code; }
+void faults_refuse_name_watches(int code) { name_watch_refusal = code; }
 unsigned faults_wall_clock_uses(void) { return uses; }
+void faults_shift_wall_clock(long seconds) { wall_clock_shift = seconds; }
+
+int faults_expire_timer(int descriptor) {
+    struct itimerspec soon = {.it_value = {.tv_nsec = 1}};
+    return timerfd_settime(descriptor, 0, &soon, NULL);
+}
 
 static void note(clockid_t clock) {
     if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI) uses += 1;
@@ -72,6 +82,15 @@ int epoll_ctl(int set, int operation, int descriptor, struct epoll_event *event)
     }
     NEXT(epoll_ctl);
     return next(set, operation, descriptor, event);
+}
+
+int inotify_init1(int flags) {
+    if (name_watch_refusal != 0) {
+        errno = name_watch_refusal;
+        return -1;
+    }
+    NEXT(inotify_init1);
+    return next(flags);
 }
 
 int listen(int socket, int waiting) {
@@ -110,7 +129,9 @@ int socketpair(int domain, int type, int protocol, int ends[2]) {
 int clock_gettime(clockid_t clock, struct timespec *time) {
     note(clock);
     NEXT(clock_gettime);
-    return next(clock, time);
+    int result = next(clock, time);
+    if (clock == CLOCK_REALTIME && result == 0) time->tv_sec += wall_clock_shift;
+    return result;
 }
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {

@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,7 +53,7 @@ static bool refuses(enum faults_call call) {
 
 #define EACH(do) \
     do(epoll_wait) do(poll) do(ppoll) do(sendmsg) do(recvmsg) do(accept4) do(connect) do(waitid) do(flock) do(open) do(openat) \
-    do(read) do(write) do(recv) do(send) do(eventfd_write) do(sigtimedwait) do(close)
+    do(read) do(write) do(recv) do(send) do(recvmmsg) do(sendmmsg) do(eventfd_write) do(syscall) do(sigtimedwait) do(close)
 
 #define DECLARE(function) static __typeof__(&function) next_##function;
 #define LOOK_UP(function) next_##function = NEXT_OF(function);
@@ -103,11 +104,28 @@ ssize_t send(int socket, const void *buffer, size_t size, int flags) {
     return refuses(faults_send) ? -1 : HAND_ON(send, socket, buffer, size, flags);
 }
 
+int recvmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout) {
+    return refuses(faults_recvmmsg) ? -1 : HAND_ON(recvmmsg, socket, messages, count, flags, timeout);
+}
+
+int sendmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags) {
+    return refuses(faults_sendmmsg) ? -1 : HAND_ON(sendmmsg, socket, messages, count, flags);
+}
+
 int accept4(int socket, struct sockaddr *restrict address, socklen_t *restrict size, int flags) {
     return refuses(faults_accept) ? -1 : HAND_ON(accept4, socket, address, size, flags);
 }
 
+static __thread unsigned self_connections __attribute__((tls_model("initial-exec")));
+
+void faults_connect_to_itself(unsigned times) { self_connections = times; }
+
 int connect(int socket, const struct sockaddr *address, socklen_t size) {
+    if (self_connections > 0 && address->sa_family != AF_UNIX) {
+        self_connections -= 1;
+        // TCP connects a socket to itself if both addresses are the same.
+        if (bind(socket, address, size) == -1) return -1;
+    }
     return refuses(faults_connect) ? -1 : HAND_ON(connect, socket, address, size);
 }
 
@@ -162,6 +180,18 @@ ssize_t write(int descriptor, const void *bytes, size_t count) {
 
 int eventfd_write(int descriptor, eventfd_t value) {
     return refuses(faults_write) ? -1 : HAND_ON(eventfd_write, descriptor, value);
+}
+
+/// The calls that must be no cancellation points, such as the write to the descriptor that wakes a loop.
+long syscall(long number, ...) {
+    va_list list;
+    va_start(list, number);
+    // On the processors of the tests, the arguments are in registers, however many there are.
+    long first = va_arg(list, long), second = va_arg(list, long), third = va_arg(list, long);
+    long fourth = va_arg(list, long), fifth = va_arg(list, long), sixth = va_arg(list, long);
+    va_end(list);
+    if (number == SYS_write && refuses(faults_write)) return -1;
+    return HAND_ON(syscall, number, first, second, third, fourth, fifth, sixth);
 }
 
 int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout) {

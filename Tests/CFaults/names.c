@@ -3,6 +3,7 @@
 
 #include <netdb.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,10 +18,15 @@ static unsigned long releases;
 
 #pragma clang attribute push(__attribute__((disable_sanitizer_instrumentation)), apply_to = function)
 
+static bool ends_in(const char *host, const char *end) {
+    const char *last = host == NULL ? NULL : strstr(host, end);
+    return last != NULL && last[strlen(end)] == 0;
+}
+
 int getaddrinfo(const char *restrict host, const char *restrict service, const struct addrinfo *restrict hints,
     struct addrinfo **restrict found) {
-    const char *last = host == NULL ? NULL : strstr(host, ".held.test");
-    if (last != NULL && last[strlen(".held.test")] == 0) {
+    bool is_numeric = hints != NULL && (hints->ai_flags & AI_NUMERICHOST) != 0;
+    if (!is_numeric && ends_in(host, ".held.test")) {
         pthread_mutex_lock(&lock);
         unsigned long before = releases;
         waiting += 1;
@@ -32,7 +38,7 @@ int getaddrinfo(const char *restrict host, const char *restrict service, const s
     }
     static __typeof__(&getaddrinfo) next;
     if (!__atomic_load_n(&next, __ATOMIC_ACQUIRE)) __atomic_store_n(&next, NEXT_OF(getaddrinfo), __ATOMIC_RELEASE);
-    return next(host, service, hints, found);
+    return next(!is_numeric && ends_in(host, ".found.test") ? "127.0.0.1" : host, service, hints, found);
 }
 
 #pragma clang attribute pop

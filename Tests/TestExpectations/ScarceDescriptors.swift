@@ -65,8 +65,8 @@ public func refusal(_ bound: Int, free: Int, _ create: () throws -> Void) -> CIn
         return nil
     } catch let error as SystemError {
         return error.code
-    } catch SignalSourceError.refused(let error) {
-        return error.code
+    } catch let error as SignalSourceError where error.systemError != nil {
+        return error.systemError?.code
     } catch {
         Issue.record(error)
         return nil

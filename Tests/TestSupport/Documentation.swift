@@ -3,7 +3,11 @@ internal import Foundation
 /// The pages of the package, and the code in them.
 public enum Documentation {
     /// The directory of the package, with a slash at the end.
-    public static let root = String(#filePath.dropLast("Tests/TestSupport/Documentation.swift".count))
+    ///
+    /// Other packages link this file's folder, so the path of the file itself is found first.
+    public static let root = String(
+        URL(filePath: #filePath).resolvingSymlinksInPath().path.dropLast(
+            "Tests/TestSupport/Documentation.swift".count))
 
     /// A block of Swift code, divided into its imports and the other lines without white space.
     public struct Block: Sendable {
@@ -113,7 +117,7 @@ public enum Documentation {
         try String(contentsOfFile: root + path, encoding: .utf8)
     }
 
-    /// Finds the files in a directory and its subdirectories.
+    /// Finds the files in a directory and its subdirectories, except in build folders, which hold other packages.
     ///
     /// - Parameters:
     ///   - directory: The path of the directory, relative to the package's directory.
@@ -121,8 +125,17 @@ public enum Documentation {
     /// - Returns: The paths of the files, relative to the package's directory.
     /// - Throws: An error if the directory cannot be read.
     public static func files(under directory: String, endingIn suffix: String) throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: root + directory)
-            .filter { $0.hasSuffix(suffix) }.map { "\(directory)/\($0)" }.sorted()
+        var found: [String] = []
+        for name in try FileManager.default.contentsOfDirectory(atPath: root + directory) {
+            let path = "\(directory)/\(name)"
+            if name.hasPrefix(".build") { continue }
+            if path.hasSuffix(suffix) { found.append(path) }
+            let attributes = try FileManager.default.attributesOfItem(atPath: root + path)
+            if attributes[.type] as? FileAttributeType == .typeDirectory {
+                found += try files(under: path, endingIn: suffix)
+            }
+        }
+        return found.sorted()
     }
 
     /// Finds the fenced blocks in one language.

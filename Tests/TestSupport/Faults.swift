@@ -1,4 +1,5 @@
 internal import CFaults
+internal import Glibc
 
 /// Refused system calls, and counts of clock readings, for the calling thread.
 public enum Faults {
@@ -88,4 +89,23 @@ public enum Faults {
         try body()
         return Int(faults_wall_clock_uses() - before)
     }
+
+    /// Makes a timerfd report that the wall clock was set, and shifts the wall clock of the calling thread.
+    ///
+    /// The timerfd is readable, and the next read of the calling thread fails with `ECANCELED`.
+    ///
+    /// - Parameters:
+    ///   - shift: The seconds by which the thread's wall clock differs from the true one from now on; 0 ends that.
+    ///   - descriptor: The timerfd.
+    /// - Returns: True if the descriptor is a timerfd.
+    public static func setWallClock(shift: Int, reportedBy descriptor: CInt) -> Bool {
+        faults_shift_wall_clock(shift)
+        faults_refuse(faults_read, ECANCELED, 1)
+        return faults_expire_timer(descriptor) == 0
+    }
+
+    /// Shifts the wall clock of the calling thread, without a report.
+    ///
+    /// - Parameter seconds: The difference from the true clock; 0 ends the shift.
+    public static func shiftWallClock(by seconds: Int) { faults_shift_wall_clock(seconds) }
 }

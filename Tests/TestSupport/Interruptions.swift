@@ -9,7 +9,7 @@ extension Faults {
         case sigtimedwait
         /// The call reports an interruption, although it has closed the descriptor.
         case close
-        case recv, send
+        case recv, send, recvmmsg, sendmmsg
     }
 
     /// Makes the next system calls of a kind by the calling thread fail.
@@ -46,4 +46,9 @@ extension Faults {
     public static func interruptionsLeft(_ call: Call) -> Int {
         Int(faults_interruptions_left(faults_call(rawValue: call.rawValue)))
     }
+
+    /// Makes the next IP sockets that the calling thread connects be connected to themselves, if no process listens at the address.
+    ///
+    /// - Parameter times: The number of sockets.
+    public static func connectToItself(times: Int) { faults_connect_to_itself(UInt32(times)) }
 }

@@ -2,7 +2,7 @@ internal import RunLoops
 
 /// A list of events, in order, to which any thread can add.
 public final class Log<Entry: Sendable>: Sendable {
-    private let stored = Guarded<[Entry]>([])
+    private let stored = Locked<[Entry]>([])
 
     /// Makes an empty log.
     public init() {}

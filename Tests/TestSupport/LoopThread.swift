@@ -24,5 +24,5 @@ public func onLoopThread<Result: Sendable>(
 public struct TestHangs: Error {}
 
 private final class Box<Result: Sendable>: Sendable {
-    let outcome = Guarded<Swift.Result<Result, any Error>?>(nil)
+    let outcome = Locked<Swift.Result<Result, any Error>?>(nil)
 }

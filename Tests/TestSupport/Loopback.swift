@@ -76,6 +76,15 @@ public enum Loopback {
         return code
     }
 
+    /// Makes the kernel accept only a few kilobytes that the peer has not read.
+    ///
+    /// - Parameter socket: The socket.
+    public static func limitSendBuffer(of socket: CInt) {
+        var size: CInt = 4096
+        // Safe: the kernel reads a local number.
+        unsafe setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+    }
+
     /// Ends the sending direction of a socket.
     ///
     /// - Parameter socket: The socket.

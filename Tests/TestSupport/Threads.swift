@@ -3,7 +3,7 @@ internal import RunLoops
 /// Threads that a test starts and joins, each of which has a number and a loop.
 public final class Threads: Sendable {
     private let done: [Gate]
-    private let failure = Guarded<(any Error)?>(nil)
+    private let failure = Locked<(any Error)?>(nil)
 
     /// Starts a number of threads.
     ///

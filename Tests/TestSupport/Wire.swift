@@ -12,12 +12,12 @@ public final class Wire: Sendable {
     public let far: CInt
 
     /// The descriptors that are still to be closed.
-    private let open: Guarded<[CInt]>
+    private let open: Locked<[CInt]>
 
     private init(near: CInt, far: CInt) {
         self.near = near
         self.far = far
-        open = Guarded([near, far])
+        open = Locked([near, far])
     }
 
     /// Makes a pipe.

@@ -2,6 +2,7 @@
 
 #include "interruptions.h"
 #include "names.h"
+#include "tls_peers.h"
 #include "transfers.h"
 
 #include <stdbool.h>
@@ -31,8 +32,17 @@ unsigned faults_watch_calls(void);
 /// Makes `listen` fail for the calling thread, with this errno; 0 ends that.
 void faults_refuse_listens(int code);
 
+/// Makes `inotify_init1` fail for the calling thread, with this errno; 0 ends that.
+void faults_refuse_name_watches(int code);
+
 /// Makes every pipe and every pair of sockets fail for the calling thread, with this errno; 0 ends that.
 void faults_refuse_pipes(int code);
 
 /// The number of times that the calling thread has read the wall clock, or made something that waits by it.
 unsigned faults_wall_clock_uses(void);
+
+/// Shifts the wall clock that the calling thread reads with `clock_gettime`, as if the clock had been set; 0 ends that.
+void faults_shift_wall_clock(long seconds);
+
+/// Makes a timerfd readable. Returns 0, or -1 with errno.
+int faults_expire_timer(int descriptor);

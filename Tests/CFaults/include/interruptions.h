@@ -21,6 +21,8 @@ enum faults_call {
     faults_close,
     faults_recv,
     faults_send,
+    faults_recvmmsg,
+    faults_sendmmsg,
     faults_call_count
 };
 
@@ -40,3 +42,7 @@ unsigned faults_interruptions_left(enum faults_call call);
 /// The next `write` by the calling thread first writes a byte to `reached`, and then blocks until it has read one from
 /// `released`.
 void faults_hold_write(int reached, int released);
+
+/// The next so many calls of `connect` by the calling thread for an IP address connect the socket to itself, if no process listens at
+/// the address, as the kernel does if it happens to choose the same port.
+void faults_connect_to_itself(unsigned times);
