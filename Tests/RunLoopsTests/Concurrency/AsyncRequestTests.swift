@@ -16,7 +16,7 @@ import Testing
     @Test func `the answer comes back`() async throws {
         try await withLoopThread { thread in
             let port = Port<Question<Int>>()
-            try await serve(port, on: thread.runLoop) { $0.reply.send($0.number + 1) }
+            try await serve(port, on: thread.runLoop) { $0.reply.reply($0.number + 1) }
             for number in 0..<300 {
                 #expect(try await port.request { Question(number: number, reply: $0) } == number + 1)
             }
@@ -42,7 +42,7 @@ import Testing
                 }
                 // All tasks but one are in line, although there are fewer threads.
                 await comesToBe("all but one are in line") { waitingSenders(at: port) == 399 }
-                do { try await serve(port, on: thread.runLoop) { $0.reply.send($0.number) } } catch {
+                do { try await serve(port, on: thread.runLoop) { $0.reply.reply($0.number) } } catch {
                     Issue.record(error)
                 }
                 return await group.reduce(0, +)
@@ -55,7 +55,7 @@ import Testing
     @Test func `the receiver's own loop may await an answer of its own`() async throws {
         try await withLoopThread { thread in
             let port = Port<Question<Int>>()
-            try await serve(port, on: thread.runLoop) { $0.reply.send(5) }
+            try await serve(port, on: thread.runLoop) { $0.reply.reply(5) }
             let resident = Resident(thread.runLoop)
             #expect(try await resident.ask(port) == 5)
         }
@@ -65,7 +65,7 @@ import Testing
         try await withLoopThread("near") { near in
             try await withLoopThread("far") { far in
                 let port = Port<Question<Int>>()
-                try await serve(port, on: far.runLoop) { $0.reply.send(6) }
+                try await serve(port, on: far.runLoop) { $0.reply.reply(6) }
                 let resident = Resident(near.runLoop)
                 for _ in 0..<100 { #expect(try await resident.ask(port) == 6) }
                 // One job wakes the task for each answer, or none if the answer arrives before the task suspends.
@@ -81,23 +81,27 @@ import Testing
             let port = Port<Question<Int>>()
             let kept = Log<Question<Int>>()
             try await serve(port, on: thread.runLoop) { if $0.number == 1 { kept.add($0) } }
-            await #expect(throws: RequestError.noReply) { _ = try await port.request { Question(reply: $0) } }
+            await #expect(throws: RequestError(.noReply)) {
+                _ = try await port.request { Question(reply: $0) }
+            }
             // Until one request was received before its deadline. The others are never answered.
             while kept.entries.isEmpty {
                 let deadline = ContinuousClock.now + .milliseconds(10)
-                await #expect(throws: RequestError.timedOut) {
+                await #expect(throws: RequestError(.timedOut)) {
                     _ = try await port.request(before: deadline) { Question(number: 1, reply: $0) }
                 }
                 #expect(ContinuousClock.now >= deadline)
                 try await thread.runLoop.performAndWait {}
             }
-            #expect(kept.entries.first?.reply.send(1) == false)
+            #expect(kept.entries.first?.reply.reply(1) == false)
             #expect(port.lateReplyCount == 1)
-            await #expect(throws: RequestError.timedOut) {
+            await #expect(throws: RequestError(.timedOut)) {
                 _ = try await port.request(before: .now) { Question(reply: $0) }
             }
             port.invalidate()
-            await #expect(throws: RequestError.invalid) { _ = try await port.request { Question(reply: $0) } }
+            await #expect(throws: RequestError(.invalid)) {
+                _ = try await port.request { Question(reply: $0) }
+            }
         }
     }
 
@@ -106,7 +110,7 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<6 {
                 group.addTask {
-                    await #expect(throws: RequestError.invalid) {
+                    await #expect(throws: RequestError(.invalid)) {
                         _ = try await port.request { Question(reply: $0) }
                     }
                 }
@@ -118,10 +122,10 @@ import Testing
 
     @Test func `cancelling ends the wait, wherever the message is`() async throws {
         let port = Port<Question<Int>>(queueLimit: 1)
-        func ask() -> Task<RequestError?, Never> {
+        func ask() -> Task<RequestError.Reason?, Never> {
             Task {
                 do throws(RequestError) { _ = try await port.request { Question(reply: $0) } } catch {
-                    return error
+                    return error.reason
                 }
                 return nil
             }
@@ -135,14 +139,14 @@ import Testing
         #expect(waitingSenders(at: port) == 0)
         queued.cancel()
         #expect(await queued.value == .cancelled)
-        let before = Task { () -> RequestError? in
+        let before = Task { () -> RequestError.Reason? in
             await comesToBe("it is cancelled") { Task.isCancelled }
             do throws(RequestError) {
                 _ = try await port.request { (reply: ReplyRight<Int>) in
                     Issue.record("nothing is sent for a task that is cancelled already")
                     return Question(reply: reply)
                 }
-            } catch { return error }
+            } catch { return error.reason }
             return nil
         }
         before.cancel()
@@ -151,7 +155,7 @@ import Testing
         try onLoopThread { loop in
             loop.add(port, forMode: .default) { question in
                 #expect(!question.reply.isAwaited)
-                question.reply.send(1)
+                question.reply.reply(1)
             }
             loop.settle()
         }

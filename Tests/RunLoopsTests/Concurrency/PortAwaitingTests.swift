@@ -176,7 +176,7 @@ import Testing
             let log = Log<String>()
             try await thread.runLoop.performAndWait {
                 RunLoop.current.add(port, forMode: .common) { log.add("\($0)") }
-                port.onNoSenders { log.add("no senders") }
+                port.onNoSenders { _ in log.add("no senders") }
             }
             try await task.value
             await yieldUntil("the notice comes") { log.entries.count == 3 }

@@ -158,7 +158,7 @@ import Testing
             try await thread.runLoop.performAndWait {
                 RunLoop.current.add(port, forMode: .init("never")) { _ in }
                 var right: SendRight<Int>? = port.makeSendRight()
-                port.onNoSenders { Issue.record("the port is in no loop") }
+                port.onNoSenders { _ in Issue.record("the port is in no loop") }
                 withExtendedLifetime(right) {}
                 right = nil
                 RunLoop.current.remove(port, forMode: .init("never"))

@@ -6,11 +6,16 @@ import Testing
 /// The tests of the add-ons themselves are in a package of their own.
 @Suite struct AddOnTests {
     private static let modules = [
-        "RunLoopsLifecycle", "RunLoopsLogging", "RunLoopsMetrics", "RunLoopsTracing",
+        "RunLoopsLifecycle", "RunLoopsLogging", "RunLoopsMetrics", "RunLoopsNIO", "RunLoopsOpenCombine",
+        "RunLoopsTracing",
     ]
 
-    /// The example of the article "Beside SwiftNIO", which has tests of its own.
-    private static let examples = ["Examples/BesideNIO/Sources", "Examples/Sources/NoteStorage"]
+    /// The example of the article "Beside SwiftNIO", and the tests of RunLoopsNIO and RunLoopsOpenCombine, which are packages of
+    /// their own.
+    private static let examples = [
+        "Examples/BesideNIO/Sources", "Examples/Sources/NoteStorage", "Tests/NIO/RunLoopsNIOTests/Snippets",
+        "Tests/Combine/Tests/Snippets",
+    ]
 
     private static func pages() throws -> [String] {
         try modules.flatMap { try Documentation.articles(of: $0) }
@@ -45,7 +50,9 @@ import Testing
                 "Logging",
                 "func note(_ recorder: FlightRecorder) { recorder.logSlowHandlers(over: .seconds(1), to: 1) }"
             ),
-            ("Metrics", "func measure(_ metrics: LoopMetrics) {}"),
+            ("Metrics", "func measure(_ metrics: RunLoopMetrics) {}"),
+            ("NIO", "func serve(_ eventLoop: RunLoopEventLoop) {}"),
+            ("OpenCombine", "let scheduler = RunLoop.main.ocombine"),
             ("Tracing", "func trace() { RunLoop.current.perform(propagating: nil) {} }"),
         ])
     func `without its trait, a module says which trait it needs`(trait: String, code: String) throws {

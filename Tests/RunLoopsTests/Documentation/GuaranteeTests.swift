@@ -37,8 +37,8 @@ import Testing
         let modules = [
             "DistributedNotifications", "FoundationRunLoops", "HTTPClients", "HTTPServers", "Inspection",
             "MessagePorts", "Notifications", "RedisNotifications", "RunLoops", "RunLoopsLifecycle",
-            "RunLoopsLogging", "RunLoopsMetrics", "RunLoopsTesting", "RunLoopsTracing", "Streams",
-            "TLSStreams",
+            "RunLoopsLogging", "RunLoopsMetrics", "RunLoopsNIO", "RunLoopsOpenCombine", "RunLoopsTesting",
+            "RunLoopsTracing", "Streams", "TLSStreams",
         ]
         return try modules.flatMap { module in
             try Documentation.articles(of: module).flatMap { page in

@@ -32,10 +32,8 @@ import Testing
 
     @Test func `without a port and without work a worker's run returns at once`() throws {
         try BareThread {
-            let start = ContinuousClock.now
             RunLoop.current.run()
             #expect(RunLoop.current.run(in: .default, until: .hang) == .finished)
-            #expect(start.duration(to: .now) < .seconds(100))
             #expect(RunLoop.current.statistics.wakeUps == 0)
         }.join()
     }

@@ -80,7 +80,7 @@ import Testing
         #expect(try waitBlocking(on: worker) == 42)
 
         worker.stop()
-        await #expect(throws: PerformError.loopEnded) {
+        await #expect(throws: PerformError(.loopEnded)) {
             while true { try await worker.runLoop.performAndWait {} }
         }
     }

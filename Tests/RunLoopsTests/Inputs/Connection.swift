@@ -115,7 +115,7 @@ final class EchoServer: Sendable {
         thread = try RunLoopThread(name: "server")
         let loop = thread.runLoop
         try loop.performAndWait {
-            let source = DescriptorSource(socket, interest: .read, closesDescriptor: true) { source, _ in
+            let source = DescriptorSource(OwnedDescriptor(socket), interest: .read) { source, _ in
                 while let accepted = Loopback.accept(source.descriptor) {
                     do { try EchoServer.serve(accepted, loop) } catch { Issue.record(error) }
                 }

@@ -190,7 +190,7 @@ import Testing
             let source = DescriptorSource(wire.near, interest: .read, trigger: trigger) { _, ready in
                 reported.append(ready)
             }
-            source.onWatchRefused = { _, error in refusals.append(error) }
+            source.onWatchRefused { _, error in refusals.append(error) }
             try loop.add(source, forMode: .default)
             loop.pass()
             source.interest = .write
@@ -225,14 +225,5 @@ import Testing
         let says =
             "made at RunLoopsTests/DescriptorInterestTests.swift:4711 was closed; invalidate the source first"
         #expect(result?.message.contains(says) == true)
-    }
-
-    @Test func `a source without interest ends the program with advice`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            DescriptorSource(0, interest: .read) { _, _ in }.interest = []
-        }
-        expect(
-            result,
-            says: "DescriptorSource.interest: no interest; remove the source from its loop to pause it")
     }
 }

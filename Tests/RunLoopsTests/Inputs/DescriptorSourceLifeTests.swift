@@ -196,7 +196,7 @@ import Testing
         try onLoopThread { loop in
             let wire = try Wire.sockets()
             defer { wire.close() }
-            let source = DescriptorSource(wire.giveAwayNear(), interest: .read, closesDescriptor: true) {
+            let source = DescriptorSource(OwnedDescriptor(wire.giveAwayNear()), interest: .read) {
                 _, _ in
             }
             try loop.add(source, forMode: .default)
@@ -214,8 +214,8 @@ import Testing
         let gone = Gate()
         try BareThread {
             // This source is in no loop.
-            _ = DescriptorSource(wires[0].giveAwayNear(), interest: .read, closesDescriptor: true) { _, _ in }
-            let source = DescriptorSource(wires[1].giveAwayNear(), interest: .read, closesDescriptor: true) {
+            _ = DescriptorSource(OwnedDescriptor(wires[0].giveAwayNear()), interest: .read) { _, _ in }
+            let source = DescriptorSource(OwnedDescriptor(wires[1].giveAwayNear()), interest: .read) {
                 [canary = Canary(gone)] _, _ in
                 canary.sing()
             }

@@ -27,17 +27,17 @@ import Testing
     @Test func `a request that was not answered names the port`() async throws {
         let port = Port<ReplyRight<Int>>(fileID: "Shop/Orders.swift", line: 12)
         let place = "port made at Shop/Orders.swift:12: "
-        let late = await #expect(throws: RequestError.timedOut) {
+        let late = await #expect(throws: RequestError(.timedOut)) {
             try await port.request(before: .now) { $0 }
         }
         #expect(late.map { "\($0)" } == place + "the deadline passed before there was an answer")
         let thread = try RunLoopThread(name: "server")
         defer { thread.stop() }
         try await thread.runLoop.performAndWait { RunLoop.current.add(port, forMode: .common) { _ in } }
-        let unused = await #expect(throws: RequestError.noReply) { try await port.request { $0 } }
+        let unused = await #expect(throws: RequestError(.noReply)) { try await port.request { $0 } }
         #expect(unused.map { "\($0)" } == place + "the right to reply was destroyed unused")
         port.invalidate()
-        let ended = await #expect(throws: RequestError.invalid) { try await port.request { $0 } }
+        let ended = await #expect(throws: RequestError(.invalid)) { try await port.request { $0 } }
         #expect(ended.map { "\($0)" } == place + "the port has ended")
     }
 
@@ -45,7 +45,7 @@ import Testing
         let thread = try RunLoopThread(name: "worker")
         let gate = Gate()
         thread.runLoop.perform { _ = gate.wait() }
-        let late = await #expect(throws: PerformError.timedOut) {
+        let late = await #expect(throws: PerformError(.timedOut)) {
             try await thread.runLoop.performAndWait(before: .now) {}
         }
         #expect(
@@ -54,7 +54,7 @@ import Testing
         gate.open()
         thread.stop()
         await thread.join(before: .distantFuture)
-        let ended = await #expect(throws: PerformError.loopEnded) {
+        let ended = await #expect(throws: PerformError(.loopEnded)) {
             try await thread.runLoop.performAndWait {}
         }
         #expect(
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `a set without members names where it was made`() {
         let set = PortSet<Int>(fileID: "Shop/Orders.swift", line: 12)
-        let error = #expect(throws: PortSetError.noMembers) { try set.receive() }
+        let error = #expect(throws: PortSetError(.noMembers)) { try set.receive() }
         #expect(error.map { "\($0)" } == "port set made at Shop/Orders.swift:12: the set has no members")
     }
 
@@ -91,14 +91,42 @@ import Testing
     }
 
     @Test func `an origin does not tell errors apart, and an error that has one keeps it`() {
-        let port = SourceLocation("Shop/Orders.swift", 12)
-        let error = RequestError.timedOut(.port(port))
-        #expect(error == .timedOut && error.hashValue == RequestError.timedOut.hashValue && error != .noReply)
-        #expect("\(RequestError.timedOut)" == "the deadline passed before there was an answer")
-        #expect("\(error.about(.unknown))" == "\(error)")
-        #expect("\(RequestError.timedOut.about(.port(port)))" == "\(error)")
+        let error = RequestError(.timedOut).about("port made at Shop/Orders.swift:12")
+        let plain = RequestError(.timedOut)
+        #expect(error == plain && error.hashValue == plain.hashValue && error != RequestError(.noReply))
+        #expect("\(plain)" == "the deadline passed before there was an answer")
+        #expect("\(error)" == "port made at Shop/Orders.swift:12: \(plain)")
+        #expect("\(error.about("another port"))" == "\(error)")
         #expect(MemoryLayout<ErrorOrigin>.size == MemoryLayout<Int>.size)
         #expect(MemoryLayout<PortSendError<String>>.size <= 4 * MemoryLayout<Int>.size)
-        do { throw error } catch RequestError.timedOut {} catch { Issue.record("it is matched by its case") }
+    }
+
+    @Test
+    func `the reason of an error is caught, compared and switched over, whether throws is typed or not`()
+        throws
+    {
+        func fail(_ error: some Error) throws { throw error }
+        do { try fail(PerformError(.timedOut)) } catch PerformError.Reason.loopEnded {
+            Issue.record("the error has another reason")
+        } catch RequestError.Reason.timedOut {
+            Issue.record("the error is of another type")
+        } catch PerformError.Reason.timedOut {}
+        do { try fail(PortSetError(.noMembers)) } catch PortSetError.Reason.noMembers {}
+        do { try fail(FlightRecorderError(.isRecordedAlready)) } catch FlightRecorderError.Reason
+            .isRecordedAlready
+        {}
+        do { try fail(SignalSourceError(.refused, signal: 1)) } catch SignalSourceError.Reason.refused {}
+        do throws(RequestError) { throw RequestError(.noReply) } catch  where error.reason == .noReply {
+        } catch {
+            Issue.record(error)
+        }
+        switch RequestError(.wouldDeadlock).reason {
+        case .timedOut, .noReply: Issue.record("the reason is another one")
+        case .wouldDeadlock: break
+        default: Issue.record("the reason is not told")
+        }
+        let port = Port<Int>(queueLimit: 1)
+        try port.send(1)
+        do { try port.send(2, before: .now) } catch  where error.reason == .timedOut {}
     }
 }

@@ -11,16 +11,21 @@ import Testing
     /// Setting the handler releases the one before it, and that can destroy an object that uses the stop.
     @Test func `an object of a replaced handler may set that handler when it is destroyed`() async {
         await #expect(processExitsWith: .success) {
-            let stop = try GracefulStop(deadline: .seconds(60)) { _ in }
-            let isDestroyed = Shared()
-            stop.onForcedEnd = {
-                [parting = Parting { stop.onForcedEnd = { _ in isDestroyed.increment() } }] _ in
-                parting.hold()
+            try onLoopThread { loop in
+                var ends = 0
+                let stop = try GracefulStop(within: .seconds(60)) { _ in }
+                let last = { (stop: GracefulStop, _: GracefulStop.ForcedEnd) in
+                    ends += 1
+                    stop.finish()
+                }
+                stop.onForcedEnd { [parting = Parting { stop.onForcedEnd(last) }] _, _ in parting.hold() }
+                stop.onForcedEnd { _, _ in Issue.record("this handler was replaced") }
+                try loop.add(stop, forMode: .default)
+                stop.begin()
+                Signals.send(SIGTERM)
+                #expect(loop.run(in: .default, until: .hang) == .stopped)
+                #expect(ends == 1)
             }
-            stop.onForcedEnd = { _ in }
-            stop.onForcedEnd(.deadlinePassed)
-            #expect(isDestroyed.count == 1)
-            stop.invalidate()
         }
     }
 
@@ -33,7 +38,7 @@ import Testing
             for signal in [SIGTERM, SIGINT] {
                 try onLoopThread { loop in
                     let events = Log<String>()
-                    let stop = try GracefulStop(deadline: .seconds(60)) { stop in
+                    let stop = try GracefulStop(within: .seconds(60)) { stop in
                         events.add("begins \(stop.isStopping)")
                         // The remaining work takes some time.
                         Timer.scheduledTimer(withTimeInterval: .milliseconds(1), repeats: false) { _ in
@@ -41,7 +46,7 @@ import Testing
                         }
                         stop.begin()
                     }
-                    stop.onForcedEnd = { events.add("forced: \($0)") }
+                    stop.onForcedEnd { _, end in events.add("forced: \(end)") }
                     try loop.add(stop, forMode: .common)
                     #expect(Signals.action(of: SIGTERM) == .handler && Signals.action(of: SIGINT) == .handler)
                     loop.perform { Signals.send(signal) }
@@ -81,9 +86,9 @@ import Testing
         try await #require(processExitsWith: .success) {
             try onLoopThread { loop in
                 var begin: ContinuousClock.Instant?
-                let stop = try GracefulStop(deadline: .milliseconds(30)) { _ in begin = .now }
-                stop.onForcedEnd = { end in
-                    #expect(end == .deadlinePassed)
+                let stop = try GracefulStop(within: .milliseconds(30)) { _ in begin = .now }
+                stop.onForcedEnd { _, end in
+                    #expect(end == .timedOut)
                     #expect(begin.map { .now >= $0 + .milliseconds(30) } == true)
                     loop.stop()
                 }
@@ -100,10 +105,10 @@ import Testing
         try await #require(processExitsWith: .success) {
             try onLoopThread { loop in
                 let ends = Log<GracefulStop.ForcedEnd>()
-                let stop = try GracefulStop(signals: [SIGUSR1, SIGUSR2], deadline: .seconds(60)) { _ in
+                let stop = try GracefulStop(signals: [SIGUSR1, SIGUSR2], within: .seconds(60)) { _ in
                     Signals.send(SIGUSR1)
                 }
-                stop.onForcedEnd = { end in
+                stop.onForcedEnd { _, end in
                     ends.add(end)
                     if ends.entries.count == 1 { Signals.send(SIGUSR2) } else { stop.finish() }
                 }
@@ -124,7 +129,7 @@ import Testing
             for way in 0..<4 {
                 let isGone = Gate()
                 try onLoopThread { loop in
-                    var stop: GracefulStop? = try GracefulStop(deadline: .seconds(60)) {
+                    var stop: GracefulStop? = try GracefulStop(within: .seconds(60)) {
                         [canary = Canary(isGone)] stop in
                         canary.sing()
                         if way == 1 { stop.finish() }
@@ -153,20 +158,20 @@ import Testing
         try await #require(processExitsWith: .success) {
             Signals.ignore(SIGINT, false)
             let interrupt = try SignalSource(SIGINT) { _, _ in }
-            #expect(throws: SignalSourceError.self) { _ = try GracefulStop(deadline: .zero) { _ in } }
+            #expect(throws: SignalSourceError.self) { _ = try GracefulStop(within: .zero) { _ in } }
             #expect(Signals.action(of: SIGTERM) == .standard)
             interrupt.invalidate()
             let bound = try boundOfDescriptors()
             for free in 0..<8 {
                 #expect(
-                    refusal(bound, free: free) { _ = try GracefulStop(deadline: .zero) { _ in } } == EMFILE)
+                    refusal(bound, free: free) { _ = try GracefulStop(within: .zero) { _ in } } == EMFILE)
                 #expect(openDescriptors(from: bound) == 0)
                 #expect(Signals.action(of: SIGTERM) == .standard && Signals.action(of: SIGINT) == .standard)
             }
-            #expect(refusal(bound, free: 8) { _ = try GracefulStop(deadline: .zero) { _ in } } == nil)
+            #expect(refusal(bound, free: 8) { _ = try GracefulStop(within: .zero) { _ in } } == nil)
             #expect(openDescriptors(from: bound) == 0)
             try onLoopThread { loop in
-                let stop = try GracefulStop(deadline: .seconds(60)) { _ in }
+                let stop = try GracefulStop(within: .seconds(60)) { _ in }
                 #expect(throws: SystemError.self) {
                     try Faults.refusingWatches(ENOSPC) { try loop.add(stop, forMode: .default) }
                 }
@@ -179,25 +184,55 @@ import Testing
         }
     }
 
-    @Test func `a stop without signals, and one that another thread finishes, are misuse`() async {
+    @Test func `a stop without signals is misuse`() async {
         let without = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = try GracefulStop(signals: [], deadline: .zero) { _ in }
+            _ = try GracefulStop(signals: [], within: .zero) { _ in }
         }
         #expect(without?.message.contains("GracefulStop.init: no signal would begin the stop") == true)
-        let elsewhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            nonisolated(unsafe) let stop = try GracefulStop(deadline: .zero) { _ in }
-            let isAdded = Gate()
-            let thread = try BareThread {
-                // Safe: this thread owns the stop until the gate opens. Then the other thread only ends the process.
-                do { try unsafe RunLoop.current.add(stop, forMode: .default) } catch { Issue.record(error) }
-                isAdded.open()
-                _ = RunLoop.current.run(in: .default, until: .hang)
+    }
+
+    @Test func `another thread may finish a stop, which ends one run and calls no handler afterwards`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            for _ in 0..<20 {
+                let (begins, finishes) = (Shared(), Gate())
+                try onLoopThread { loop in
+                    nonisolated(unsafe) let stop = try GracefulStop(within: .seconds(60)) { _ in
+                        begins.increment()
+                        finishes.open()
+                    }
+                    try loop.add(unsafe stop, forMode: .common)
+                    let finishing = try BareThread {
+                        #expect(finishes.wait())
+                        unsafe stop.finish()
+                        #expect(unsafe !stop.isValid)
+                        unsafe stop.finish()
+                    }
+                    unsafe stop.begin()
+                    loop.add(Timer(timeInterval: .seconds(600), repeats: true) { _ in }, forMode: .default)
+                    #expect(loop.run(in: .default, until: .hang) == .stopped)
+                    finishing.join()
+                    #expect(unsafe !stop.isValid)
+                    #expect(loop.run(in: .default, until: .distantPast) == .timedOut)
+                    #expect(begins.count == 1)
+                }
             }
-            #expect(isAdded.wait())
-            unsafe stop.finish()
-            thread.join()
         }
-        #expect(elsewhere?.message.contains("GracefulStop.finish: called outside the thread") == true)
+    }
+
+    @Test func `a stop that is in no loop, and is finished elsewhere, stops no run`() async throws {
+        try await #require(processExitsWith: .success) {
+            try onLoopThread { loop in
+                nonisolated(unsafe) let stop = try GracefulStop(within: .seconds(60)) { _ in }
+                try loop.add(unsafe stop, forMode: .common)
+                loop.remove(unsafe stop, forMode: .common)
+                try BareThread { unsafe stop.finish() }.join()
+                #expect(unsafe !stop.isValid)
+                loop.add(Timer(timeInterval: .seconds(600), repeats: true) { _ in }, forMode: .default)
+                #expect(loop.run(in: .default, until: .distantPast) == .timedOut)
+            }
+        }
     }
 }
 
@@ -205,7 +240,7 @@ import Testing
 private func runInterrupted(deadline: Duration, _ begin: @escaping @Sendable (GracefulStop) -> Void) throws {
     try onLoopThread { loop in
         Signals.block(SIGTERM, false)
-        let stop = try GracefulStop(deadline: deadline, begin: begin)
+        let stop = try GracefulStop(within: deadline, begin: begin)
         try loop.add(stop, forMode: .common)
         Signals.send(SIGTERM)
         _ = loop.run(in: .default, until: .hang)

@@ -11,7 +11,7 @@ import Testing
             let port = Port<Int>()
             let bound = try boundOfDescriptors()
             for _ in 0..<300 {
-                try BareThread { port.onInvalidation { Issue.record("it has ended") } }.join()
+                try BareThread { port.addInvalidationHandler { Issue.record("it has ended") } }.join()
             }
             #expect(openDescriptors(from: bound) < 10)
             port.invalidate()
@@ -29,11 +29,11 @@ import Testing
                 let loop = RunLoop.current
                 let name = loop.name
                 if name == "receiver" { loop.add(port, forMode: .common) { _ in } }
-                port.onInvalidation {
+                port.addInvalidationHandler {
                     #expect(loop.isCurrent)
                     log.add("\(name) port")
                 }
-                right.onInvalidation {
+                right.addInvalidationHandler {
                     #expect(loop.isCurrent)
                     log.add("\(name) right")
                 }
@@ -58,7 +58,7 @@ import Testing
             let other = RunLoop.Mode("other")
             loop.add(Port<Int>(), forMode: other) { _ in }
             var calls = 0
-            port.onInvalidation { calls += 1 }
+            port.addInvalidationHandler { calls += 1 }
             port.invalidate()
             #expect(calls == 0)
             loop.settle(in: other)
@@ -73,7 +73,7 @@ import Testing
             let port = Port<Int>()
             port.invalidate()
             var calls = 0
-            port.onInvalidation { calls += 1 }
+            port.addInvalidationHandler { calls += 1 }
             #expect(calls == 0)
             loop.settle()
             #expect(calls == 1)
@@ -85,7 +85,7 @@ import Testing
             var port: Port<Int>? = Port()
             let right = port?.makeSendRight()
             var calls = 0
-            right?.onInvalidation { calls += 1 }
+            right?.addInvalidationHandler { calls += 1 }
             port = nil
             loop.settle()
             #expect(calls == 1)
@@ -102,7 +102,7 @@ import Testing
                 #expect(asker.isCurrent)
                 ended.open()
             }
-            port.onInvalidation {
+            port.addInvalidationHandler {
                 canary.sing()
                 Issue.record("the loop has ended")
             }
@@ -120,7 +120,7 @@ import Testing
             let captured = Counted(alive)
             let port = Port<Int>()
             RunLoop.current.add(port, forMode: .common) { _ in }
-            port.onInvalidation {
+            port.addInvalidationHandler {
                 _ = captured
                 Issue.record("the loop has ended")
             }
@@ -135,7 +135,7 @@ import Testing
             let alive = Shared()
             let port = Port<Int>()
             let captured = Counted(alive)
-            port.onInvalidation { [captured] in _ = captured }
+            port.addInvalidationHandler { [captured] in _ = captured }
             _ = consume captured
             #expect(alive.count == 1)
             port.invalidate()

@@ -12,7 +12,7 @@ import Testing
             let port = Port<Void>()
             var log: [String] = []
             loop.add(port, forMode: .default) { log.append("signal") }
-            port.onNoSenders { log.append("none") }
+            port.onNoSenders { _ in log.append("none") }
             _ = port.makeSendRight()
             loop.settle()
             #expect(log == ["none"])
@@ -39,7 +39,7 @@ import Testing
                 if let port { loop.remove(port, forMode: .default) }
             }
             loop.add(port, forMode: other) { log.append("other") }
-            port.onNoSenders { log.append("none") }
+            port.onNoSenders { _ in log.append("none") }
             _ = port.makeSendRight()
             try port.send()
             loop.pass()
@@ -50,7 +50,7 @@ import Testing
             _ = port.makeSendRight()
             loop.remove(port, forMode: other)
             loop.add(port, forMode: .default) { log.append("again") }
-            port.onNoSenders { log.append("late") }
+            port.onNoSenders { _ in log.append("late") }
             loop.settle()
             #expect(log == ["signal", "none", "late"])
         }
@@ -66,13 +66,13 @@ import Testing
                 log.append("signal")
                 if let port { loop.remove(port, forMode: .default) }
             }
-            port.onNoSenders { log.append("none") }
+            port.onNoSenders { _ in log.append("none") }
             _ = port.makeSendRight()
             try port.send()
             loop.settle()
             #expect(log == ["signal"])
             loop.add(port, forMode: .default) { log.append("again") }
-            port.onNoSenders { log.append("late") }
+            port.onNoSenders { _ in log.append("late") }
             loop.settle()
             #expect(log == ["signal", "late"])
         }

@@ -12,7 +12,7 @@ import Testing
             let port = Port<Int>(queueLimit: 3)
             var log: [String] = []
             loop.add(port, forMode: .default) { log.append("\($0)") }
-            port.onNoSenders { log.append("none") }
+            port.onNoSenders { log.append($0 === port ? "none" : "of another port") }
             var rights = [port.makeSendRight(), port.makeSendRight()]
             try rights[0].send(1)
             rights.removeFirst()
@@ -33,7 +33,7 @@ import Testing
             let port = Port<Int>()
             var calls = 0
             loop.add(port, forMode: .default) { _ in }
-            port.onNoSenders { calls += 1 }
+            port.onNoSenders { _ in calls += 1 }
             loop.settle()
             #expect(calls == 0)
             for times in 1...5 {
@@ -50,7 +50,7 @@ import Testing
             let port = Port<Int>()
             var log: [String] = []
             loop.add(port, forMode: .default) { log.append("\($0)") }
-            port.onNoSenders { log.append("none") }
+            port.onNoSenders { _ in log.append("none") }
             _ = port.makeSendRight()
             var right: SendRight? = port.makeSendRight()
             loop.settle()
@@ -75,11 +75,11 @@ import Testing
             loop.add(port, forMode: .default) { _ in }
             _ = port.makeSendRight()
             loop.settle()
-            port.onNoSenders { log.append("first") }
+            port.onNoSenders { _ in log.append("first") }
             #expect(log == [])
             loop.settle()
             #expect(log == ["first"])
-            port.onNoSenders { log.append("second") }
+            port.onNoSenders { _ in log.append("second") }
             loop.settle()
             #expect(log == ["first"])
             _ = port.makeSendRight()
@@ -98,7 +98,7 @@ import Testing
             do {
                 let captured = Counted(alive)
                 loop.add(port, forMode: .default) { _ in }
-                port.onNoSenders { _ = captured }
+                port.onNoSenders { _ in _ = captured }
             }
             var right: SendRight? = port.makeSendRight()
             loop.remove(port, forMode: .default)
@@ -106,7 +106,7 @@ import Testing
             right = nil
             loop.add(port, forMode: .default) { _ in }
             loop.settle()
-            port.onNoSenders { calls += 1 }
+            port.onNoSenders { _ in calls += 1 }
             loop.settle()
             #expect(calls == 1)
             // The notice is in the queue when the port leaves the loop, and is received while the port has no handler for it.
@@ -115,7 +115,7 @@ import Testing
             loop.add(port, forMode: .default) { _ in }
             loop.settle()
             #expect(calls == 1)
-            port.onNoSenders { calls += 1 }
+            port.onNoSenders { _ in calls += 1 }
             loop.settle()
             #expect(calls == 2)
             withExtendedLifetime(right) {}
@@ -131,12 +131,12 @@ import Testing
                 if isSignal {
                     let port = Port<Void>()
                     loop.add(port, forMode: other) {}
-                    port.onNoSenders { calls += 1 }
+                    port.onNoSenders { _ in calls += 1 }
                     _ = port.makeSendRight()
                 } else {
                     let port = Port<Int>()
                     loop.add(port, forMode: other) { _ in }
-                    port.onNoSenders { calls += 1 }
+                    port.onNoSenders { _ in calls += 1 }
                     _ = port.makeSendRight()
                 }
                 loop.settle()
@@ -153,14 +153,14 @@ import Testing
             let port = Port<Int>()
             loop.add(port, forMode: .default) { _ in }
             let captured = Counted(alive)
-            port.onNoSenders { [captured] in
+            port.onNoSenders { [captured] _ in
                 _ = captured
                 Issue.record("it has ended")
             }
             _ = port.makeSendRight()
             let late = port.makeSendRight()
             port.invalidate()
-            port.onNoSenders { [captured] in _ = captured }
+            port.onNoSenders { [captured] _ in _ = captured }
             _ = consume late
             loop.settle()
             _ = consume captured
@@ -173,7 +173,7 @@ import Testing
             let port = Port<Int>()
             var calls = 0
             loop.add(port, forMode: .default) { _ in }
-            port.onNoSenders { [weak port] in
+            port.onNoSenders { [weak port] _ in
                 calls += 1
                 if calls == 1 { _ = port?.makeSendRight() } else { port?.invalidate() }
             }
@@ -192,9 +192,9 @@ import Testing
                 RunLoop.current.add(port, forMode: .common) { _ in Issue.record("no message") }
                 RunLoop.current.add(signals, forMode: .common) { Issue.record("no signal") }
                 if isSignal {
-                    signals.onNoSenders { none.open() }
+                    signals.onNoSenders { _ in none.open() }
                 } else {
-                    port.onNoSenders { none.open() }
+                    port.onNoSenders { _ in none.open() }
                 }
             }
             try receiver.runLoop.performAndWait {}
@@ -211,7 +211,7 @@ import Testing
             try onLoopThread { loop in
                 let port = Port<Int>()
                 loop.add(port, forMode: .default) { _ in Issue.record("the parent has both rights") }
-                port.onNoSenders { Issue.record("the parent has its right") }
+                port.onNoSenders { _ in Issue.record("the parent has its right") }
                 var rights = [port.makeSendRight()]
                 let once = Mutex(Optional(port.makeSendOnceRight(ifUnused: 1)))
                 let child = Child {
@@ -233,7 +233,7 @@ import Testing
 
     @Test func `the handler belongs to the loop that the port is in`() async {
         let nowhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try onLoopThread { _ in Port<Int>().onNoSenders {} }
+            try onLoopThread { _ in Port<Int>().onNoSenders { _ in } }
         }
         expect(
             nowhere, says: "Port.onNoSenders: the port made at RunLoopsTests/NoSendersTests.swift",
@@ -242,7 +242,7 @@ import Testing
             let port = Port<Int>()
             try onLoopThread { loop in
                 loop.add(port, forMode: .default) { _ in }
-                let other = try Threads(1) { _ in port.onNoSenders {} }
+                let other = try Threads(1) { _ in port.onNoSenders { _ in } }
                 try other.join()
             }
         }

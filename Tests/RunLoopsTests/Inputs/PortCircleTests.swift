@@ -115,7 +115,7 @@ import Testing
 
 /// Returns the circle because of which a call fails, or nil if the call does not fail.
 func refusal(_ body: () throws -> Void) -> WaitCircle? {
-    do { try body() } catch PerformError.circle(let circle) { return circle } catch {}
+    do { try body() } catch { return (error as? PerformError)?.circle }
     return nil
 }
 

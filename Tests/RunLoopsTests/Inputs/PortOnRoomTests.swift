@@ -11,7 +11,7 @@ import Testing
         try port.send(contentsOf: 0..<2)
         try onLoopThread { loop in
             let calls = Log<Bool>()
-            port.onRoom { calls.add(loop.isCurrent) }
+            port.addRoomHandler { calls.add(loop.isCurrent) }
             loop.settle()
             loop.run(in: .default, until: .distantPast)
             #expect(calls.entries == [] && waitingSenders(at: port) == 1)
@@ -41,11 +41,11 @@ import Testing
             let ends = Port<Int>(queueLimit: 1)
             try ends.send(1)
             let calls = Log<String>()
-            empty.onRoom { calls.add("empty") }
-            unlimited.makeSendRight().onRoom { calls.add("unlimited") }
-            signals.onRoom { calls.add("signals") }
-            ended.onRoom { calls.add("ended") }
-            ends.onRoom { calls.add("ends") }
+            empty.addRoomHandler { calls.add("empty") }
+            unlimited.makeSendRight().addRoomHandler { calls.add("unlimited") }
+            signals.addRoomHandler { calls.add("signals") }
+            ended.addRoomHandler { calls.add("ended") }
+            ends.addRoomHandler { calls.add("ends") }
             #expect(calls.entries == [])
             loop.run(in: .default, until: .distantPast)
             #expect(calls.entries == ["empty", "unlimited", "signals", "ended"])
@@ -60,11 +60,11 @@ import Testing
         try port.send(0)
         try onLoopThread { loop in
             let calls = Log<Int>()
-            port.onRoom { calls.add(1) }
+            port.addRoomHandler { calls.add(1) }
             let sender = try Threads(1) { _ in try port.send(1) }
             waitUntilSendersWait(2, at: port)
-            port.onRoom { calls.add(2) }
-            port.onRoom { calls.add(3) }
+            port.addRoomHandler { calls.add(2) }
+            port.addRoomHandler { calls.add(3) }
             let set = PortSet<Int>()
             set.add(port)
             #expect(try set.receive() == 0)
@@ -91,7 +91,7 @@ import Testing
                 #expect(loop.isCurrent)
                 isGone.open()
             }
-            port.onRoom {
+            port.addRoomHandler {
                 canary.sing()
                 Issue.record("the loop has ended")
             }
@@ -146,7 +146,7 @@ private final class RoomPump {
                 try port.send(number, before: .distantPast)
             } catch {
                 #expect(error.reason == .timedOut)
-                return port.onRoom { self.send() }
+                return port.addRoomHandler { self.send() }
             }
             rest.removeFirst()
         }

@@ -27,7 +27,7 @@ import Testing
         try signals.send()
         try signals.send()
         #expect(try events.receive() == .signal)
-        #expect(throws: PortSetError.timedOut) { _ = try events.receive(before: .distantPast) }
+        #expect(throws: PortSetError(.timedOut)) { _ = try events.receive(before: .distantPast) }
     }
 
     @Test func `messages from before a port was added are received, in order`() throws {
@@ -67,7 +67,7 @@ import Testing
         let set = PortSet<Int>()
         set.add(port)
         let deadline = ContinuousClock.now + .milliseconds(10)
-        #expect(throws: PortSetError.timedOut) { _ = try set.receive(before: deadline) }
+        #expect(throws: PortSetError(.timedOut)) { _ = try set.receive(before: deadline) }
         #expect(ContinuousClock.now >= deadline)
         try port.send(1)
         #expect(try set.receive(before: deadline) == 1)
@@ -86,7 +86,7 @@ import Testing
         }
         #expect(served == [100, 100, 100, 100])
         for _ in 0..<900 { #expect(try set.receive(before: .now) == 0) }
-        #expect(throws: PortSetError.timedOut) { _ = try set.receive(before: .now) }
+        #expect(throws: PortSetError(.timedOut)) { _ = try set.receive(before: .now) }
     }
 
     @Test func `a member that always has more does not starve one with a single message`() throws {
@@ -129,12 +129,12 @@ import Testing
         #expect(try set.receive() == .ended("two"))
         #expect(set.count == 1)
         quiet.invalidate()
-        #expect(throws: PortSetError.noMembers) { _ = try set.receive() }
+        #expect(throws: PortSetError(.noMembers)) { _ = try set.receive() }
         #expect(set.count == 0)
         set.add(one, atEnd: .ended("again")) { .number($0) }
         set.add(two) { .signal }
         #expect(try set.receive() == .ended("again"))
-        #expect(throws: PortSetError.noMembers) { _ = try set.receive(before: .distantPast) }
+        #expect(throws: PortSetError(.noMembers)) { _ = try set.receive(before: .distantPast) }
     }
 
     @Test func `the end of a member wakes a waiting thread`() throws {
@@ -150,7 +150,7 @@ import Testing
             let receiver = try Threads(1) { _ throws in
                 waits.open()
                 #expect(try set.receive() == .ended(isSignal ? "signals" : "port"))
-                #expect(throws: PortSetError.noMembers) { _ = try set.receive() }
+                #expect(throws: PortSetError(.noMembers)) { _ = try set.receive() }
             }
             #expect(waits.wait())
             if isSignal { signals.invalidate() } else { port.invalidate() }
@@ -167,7 +167,7 @@ import Testing
         #expect(try set.receive() == 1)
         #expect(alive.count == 4)
         port.invalidate()
-        #expect(throws: PortSetError.noMembers) { _ = try set.receive() }
+        #expect(throws: PortSetError(.noMembers)) { _ = try set.receive() }
         #expect(alive.count == 0)
     }
 
@@ -260,18 +260,18 @@ import Testing
         let port = Port<Int>()
         try onLoopThread { loop in
             loop.add(port, forMode: .default) { _ in }
-            port.onNoSenders { Issue.record("it has left") }
+            port.onNoSenders { _ in Issue.record("it has left") }
             _ = port.makeSendRight()
             loop.remove(port, forMode: .default)
             let set = PortSet<Int>()
             set.add(port)
             try port.send(1)
             #expect(try set.receive() == 1)
-            #expect(throws: PortSetError.timedOut) { _ = try set.receive(before: .distantPast) }
+            #expect(throws: PortSetError(.timedOut)) { _ = try set.receive(before: .distantPast) }
             set.remove(port)
             var told = 0
             loop.add(port, forMode: .default) { _ in }
-            port.onNoSenders { told += 1 }
+            port.onNoSenders { _ in told += 1 }
             loop.settle()
             #expect(told == 1)
         }

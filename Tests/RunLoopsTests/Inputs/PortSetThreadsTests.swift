@@ -46,11 +46,45 @@ import Testing
         let set = PortSet<Int>()
         set.add(port)
         let receivers = try Threads(3) { _ in
-            #expect(throws: PortSetError.noMembers) { _ = try set.receive() }
+            #expect(throws: PortSetError(.noMembers)) { _ = try set.receive() }
         }
         waitUntil("all wait") { set.waitingCount == 3 }
         set.remove(port)
         try receivers.join()
+    }
+
+    /// An executor that runs each job at once, on the thread that enqueues the job.
+    private final class InlineExecutor: TaskExecutor {
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            // Safe: each job is run once, here.
+            unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
+
+    @Test func `a sender whose task goes on inside receive may use the set`() throws {
+        let (port, late) = (Port<Int>(queueLimit: 1), Port<Int>())
+        let set = PortSet<Int>()
+        set.add(port)
+        try port.send(1)
+        let events = Log<String>()
+        // The task runs on this thread until it waits for room, before the initializer returns.
+        _ = Task(executorPreference: InlineExecutor()) {
+            do { try await port.send(2) } catch { Issue.record(error) }
+            // This runs inside the call of `receive` that has made room.
+            set.add(late)
+            events.add("added to \(set.count)")
+            do { try await late.send(3) } catch { Issue.record(error) }
+            set.remove(late)
+        }
+        #expect(events.entries.isEmpty)
+        let receiver = try Threads(1) { _ throws in
+            #expect(try set.receive() == 1)
+            events.add("received 1")
+            #expect(try set.receive() == 2)
+        }
+        try receiver.join(seconds: 60)
+        #expect(events.entries == ["added to 2", "received 1"])
     }
 
     @Test func `several threads share the work, and each message goes to one`() throws {
@@ -59,7 +93,7 @@ import Testing
         for (number, port) in ports.enumerated() { set.add(port) { number * 10_000 + $0 } }
         let received = Log<Int>()
         let receivers = try Threads(4) { _ in
-            do { while true { received.add(try set.receive()) } } catch PortSetError.noMembers {}
+            do { while true { received.add(try set.receive()) } } catch PortSetError.Reason.noMembers {}
         }
         let senders = try Threads(3) { number in
             for message in 0..<1_000 { try ports[number].send(message) }
@@ -168,7 +202,9 @@ import Testing
         try port.send()
         // A receiver has found the port alive, and takes the signal now. So no thread will ring the bell any longer.
         port.invalidate()
-        let (taken, hasMore) = member.take()
+        var pump = PortQueue.Pump()
+        let (taken, hasMore) = member.take(&pump)
+        pump.finish()
         #expect(taken != nil && hasMore)
         #expect(try set.receive(before: .distantPast) == false)
     }
@@ -183,12 +219,12 @@ import Testing
         @Sendable func serve() throws {
             let question = try set.receive()
             // A request on the server's own thread.
-            #expect(throws: RequestError.wouldDeadlock) { _ = try port.request { Question(reply: $0) } }
+            #expect(throws: RequestError(.wouldDeadlock)) { _ = try port.request { Question(reply: $0) } }
             // A circle: the requester waits for this thread.
             let requester = requesters.entries[0]
             let circle = refusal { try requester.performAndWait {} }
             #expect(circle?.waits.map(\.operation) == ["RunLoop.performAndWait", "Port.request"])
-            question.reply.send(7)
+            question.reply.reply(7)
         }
         let server = try Threads(1) { _ in try serve() }
         try onLoopThread { loop throws in
@@ -207,7 +243,7 @@ import Testing
         let middle = try RunLoopThread(name: "middle")
         let (isTakenOver, waits) = (Gate(), Gate())
         let old = try Threads(1) { _ throws in
-            #expect(throws: PortSetError.timedOut) { _ = try set.receive(before: .distantPast) }
+            #expect(throws: PortSetError(.timedOut)) { _ = try set.receive(before: .distantPast) }
             // While this thread waits, the other thread serves the set.
             let answer = try middle.runLoop.performAndWait {
                 waits.open()
@@ -218,9 +254,9 @@ import Testing
         }
         let new = try Threads(1) { _ throws in
             #expect(waits.wait())
-            #expect(throws: PortSetError.timedOut) { _ = try set.receive(before: .distantPast) }
+            #expect(throws: PortSetError(.timedOut)) { _ = try set.receive(before: .distantPast) }
             isTakenOver.open()
-            try set.receive(before: .hang).reply.send(7)
+            try set.receive(before: .hang).reply.reply(7)
         }
         try old.join()
         middle.stop()

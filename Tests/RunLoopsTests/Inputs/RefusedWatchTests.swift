@@ -63,7 +63,7 @@ import Testing
                 calls += 1
                 wire.drain()
             }
-            source.onWatchRefused = { _, error in refusals.append(error) }
+            source.onWatchRefused { _, error in refusals.append(error) }
             try loop.add(source, forMode: .default)
             for round in 1...2 {
                 runInAnotherMode(loop)
@@ -93,7 +93,7 @@ import Testing
             let wire = try Wire.pipe()
             defer { wire.close() }
             let source = DescriptorSource(wire.near, interest: .read) { _, _ in Issue.record("it has ended") }
-            source.onWatchRefused = { source, _ in source.invalidate() }
+            source.onWatchRefused { source, _ in source.invalidate() }
             try loop.add(source, forMode: .default)
             runInAnotherMode(loop)
             wire.send()
@@ -113,7 +113,7 @@ import Testing
                 if calls == 1 { loop.run(in: .default, until: .now + .milliseconds(1)) }
                 if calls == 2 { wire.drain() }
             }
-            source.onWatchRefused = { _, _ in
+            source.onWatchRefused { _, _ in
                 refusals += 1
                 loop.stop()
             }
@@ -162,17 +162,17 @@ import Testing
         defer { wire.close() }
         let source = DescriptorSource(wire.near, interest: .read) { _, _ in }
         let isDestroyed = Shared()
-        source.onWatchRefused = {
+        source.onWatchRefused {
             [
                 parting = Parting {
-                    isDestroyed.increment(); source.onWatchRefused = nil
+                    isDestroyed.increment()
+                    source.onWatchRefused { _, _ in }
                 }
             ] _, _ in
             parting.hold()
         }
-        source.onWatchRefused = { _, _ in }
+        source.onWatchRefused { _, _ in }
         #expect(isDestroyed.count == 1)
-        #expect(source.onWatchRefused == nil)
         source.invalidate()
     }
 }

@@ -11,7 +11,7 @@ import Testing
             let port = Port<Question<Int>>()
             loop.add(port, forMode: .default) { _ in Issue.record("nothing was sent") }
             for deadline in [nil, .now + .seconds(60)] as [ContinuousClock.Instant?] {
-                #expect(throws: RequestError.wouldDeadlock) {
+                #expect(throws: RequestError(.wouldDeadlock)) {
                     _ = try port.request(before: deadline) { Question(reply: $0) }
                 }
             }
@@ -28,8 +28,8 @@ import Testing
             let port = Port<Question<Int>>()
             loop.add(port, forMode: .default) { _ in Issue.record("nothing was sent") }
             let circle = try requester.runLoop.performAndWait { () -> WaitCircle? in
-                do { _ = try port.request { Question(reply: $0) } } catch RequestError.circle(let circle) {
-                    return circle
+                do throws(RequestError) { _ = try port.request { Question(reply: $0) } } catch {
+                    return error.circle
                 }
                 return nil
             }
@@ -48,7 +48,7 @@ import Testing
             loop.add(port, forMode: .default) { question in
                 let circle = refusal { try requester.runLoop.performAndWait {} }
                 #expect(circle?.waits.map(\.operation) == ["RunLoop.performAndWait", "Port.request"])
-                question.reply.send(1)
+                question.reply.reply(1)
                 // The requester continues, so a wait for it is allowed.
                 #expect(refusal { try requester.runLoop.performAndWait {} } == nil)
                 loop.stop()
@@ -67,7 +67,7 @@ import Testing
         let ports = [Port<Question<Int>>(queueLimit: 1), Port<Question<Int>>(queueLimit: 1)]
         for (number, thread) in threads.enumerated() {
             try thread.runLoop.performAndWait {
-                RunLoop.current.add(ports[number], forMode: .common) { $0.reply.send(number) }
+                RunLoop.current.add(ports[number], forMode: .common) { $0.reply.reply(number) }
             }
         }
         for _ in 0..<300 {
@@ -78,11 +78,11 @@ import Testing
                 thread.runLoop.perform {
                     arrived.increment()
                     waitUntil("both are in their blocks") { arrived.count == 2 }
-                    do {
+                    do throws(RequestError) {
                         let answer = try ports[1 - number].request { Question(reply: $0) }
                         #expect(answer == 1 - number)
                         outcomes.add("answer")
-                    } catch RequestError.circle {
+                    } catch  where error.circle != nil {
                         outcomes.add("circle")
                     } catch {
                         Issue.record(error)
@@ -107,7 +107,7 @@ import Testing
             try sender.runLoop.performAndWait {
                 RunLoop.current.add(questions, forMode: .common) { question in
                     do { try full.send(1) } catch { Issue.record(error) }
-                    question.reply.send(2)
+                    question.reply.reply(2)
                 }
             }
             sender.runLoop.perform { do { try full.send(1) } catch { Issue.record(error) } }
@@ -115,8 +115,8 @@ import Testing
             #expect {
                 _ = try questions.request { Question(reply: $0) }
             } throws: { error in
-                guard case RequestError.circle(let circle) = error else { return false }
-                return circle.waits.map(\.operation) == ["Port.request", "Port.send"]
+                let circle = (error as? RequestError)?.circle
+                return circle?.waits.map(\.operation) == ["Port.request", "Port.send"]
             }
             loop.settle()
             try sender.runLoop.performAndWait {}

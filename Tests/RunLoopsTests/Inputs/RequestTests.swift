@@ -29,13 +29,15 @@ struct Question<Answer: Sendable>: Sendable {
     }
 
     /// The error of a request, or nil if it is answered.
-    private func failure(_ request: () throws -> Void) -> RequestError? {
-        do { try request() } catch let error as RequestError { return error } catch { Issue.record(error) }
+    private func failure(_ request: () throws -> Void) -> RequestError.Reason? {
+        do { try request() } catch let error as RequestError { return error.reason } catch {
+            Issue.record(error)
+        }
         return nil
     }
 
     @Test func `the answer reaches the requester`() throws {
-        try withReceiver({ $0.reply.send($0.number * 2) }) { port, _ throws in
+        try withReceiver({ $0.reply.reply($0.number * 2) }) { port, _ throws in
             for number in 0..<500 {
                 #expect(try port.request { Question(number: number, reply: $0) } == number * 2)
             }
@@ -44,7 +46,7 @@ struct Question<Answer: Sendable>: Sendable {
     }
 
     @Test func `several threads ask at the same time, and each gets its own answer`() throws {
-        try withReceiver(limit: 2, { $0.reply.send(-$0.number) }) { port, _ in
+        try withReceiver(limit: 2, { $0.reply.reply(-$0.number) }) { port, _ in
             let threads = try Threads(4) { thread throws in
                 for number in 0..<300 {
                     let asked = thread * 1_000 + number
@@ -58,7 +60,7 @@ struct Question<Answer: Sendable>: Sendable {
     @Test func `an answer may be given later, and on another thread`() throws {
         let answerer = try RunLoopThread(name: "answerer")
         try withReceiver({ question in
-            answerer.runLoop.perform { question.reply.send(7) }
+            answerer.runLoop.perform { question.reply.reply(7) }
         }) { port, _ throws in
             #expect(try port.request { Question(reply: $0) } == 7)
         }
@@ -74,7 +76,7 @@ struct Question<Answer: Sendable>: Sendable {
             }
             waitUntil("the question has come") { kept.entries.count == 1 }
             #expect(kept.entries[0].reply.isAwaited)
-            #expect(kept.entries[0].reply.send(5))
+            #expect(kept.entries[0].reply.reply(5))
             #expect(!kept.entries[0].reply.isAwaited)
             try asking.join()
         }
@@ -106,7 +108,7 @@ struct Question<Answer: Sendable>: Sendable {
             var served = 0
             loop.add(port, forMode: .default) { question in
                 #expect(!question.reply.isAwaited)
-                #expect(!question.reply.send(Counted(alive)))
+                #expect(!question.reply.reply(Counted(alive)))
                 #expect(alive.count == 0)
                 served += 1
             }
@@ -182,7 +184,7 @@ struct Question<Answer: Sendable>: Sendable {
             }
             waitUntil("both have come") { held.entries.count == 2 }
             port.invalidate()
-            #expect(held.entries[0].send(3))
+            #expect(held.entries[0].reply(3))
             held.removeAll()
             try asking.join()
         }
@@ -206,7 +208,7 @@ struct Question<Answer: Sendable>: Sendable {
             var received: [Int] = []
             loop.add(port, forMode: .default) { question in
                 received.append(question.number)
-                question.reply.send(question.number)
+                question.reply.reply(question.number)
                 if question.number == 4 { loop.stop() }
             }
             loop.run(in: .default, until: .hang)
@@ -249,10 +251,10 @@ struct Question<Answer: Sendable>: Sendable {
             loop.add(port, forMode: .default) { question in
                 #expect(port.sendRightCount == 1)
                 events.append("question")
-                question.reply.send(1)
+                question.reply.reply(1)
             }
             loop.run(in: .default, until: .hang, returnAfterSourceHandled: true)
-            port.onNoSenders {
+            port.onNoSenders { _ in
                 events.append("no senders")
                 loop.stop()
             }
@@ -269,7 +271,7 @@ struct Question<Answer: Sendable>: Sendable {
                 let port = Port<Question<Int>>()
                 // Repeated until a request is sent before its deadline.
                 while rights.entries.isEmpty {
-                    #expect(throws: RequestError.timedOut) {
+                    #expect(throws: RequestError(.timedOut)) {
                         let deadline = ContinuousClock.now + .milliseconds(1)
                         _ = try port.request(before: deadline, fileID: "Here/There.swift", line: 7) { reply in
                             rights.add(reply)
@@ -277,20 +279,20 @@ struct Question<Answer: Sendable>: Sendable {
                         }
                     }
                 }
-                rights.entries[0].send(1)
-                rights.entries[0].send(2)
+                rights.entries[0].reply(1)
+                rights.entries[0].reply(2)
             }
         }
         #expect(
             try #require(result).message.contains(
-                "ReplyRight.send: the request made at Here/There.swift:7 was answered before; answer each one once"
+                "ReplyRight.reply: the request made at Here/There.swift:7 was answered before; answer each one once"
             ))
     }
 
     @Test func `an answer may be anything that can be sent`() throws {
         let port = Port<ReplyRight<Void>>()
         let receiver = try RunLoopThread(name: "receiver")
-        receiver.runLoop.perform { RunLoop.current.add(port, forMode: .common) { $0.send() } }
+        receiver.runLoop.perform { RunLoop.current.add(port, forMode: .common) { $0.reply() } }
         let _: Void = try port.request { $0 }
         receiver.stop()
     }
@@ -298,7 +300,7 @@ struct Question<Answer: Sendable>: Sendable {
     /// The uses of a port that end a forked child.
     enum ForkedUse: String, Codable, CaseIterable {
         case request = "Port.request"
-        case answer = "ReplyRight.send"
+        case answer = "ReplyRight.reply"
         case add = "PortSet.add"
         case receive = "PortSet.receive"
     }
@@ -316,7 +318,7 @@ struct Question<Answer: Sendable>: Sendable {
                     do {
                         switch use {
                         case .request: _ = try port.request { Question(reply: $0) }
-                        case .answer: right.send(1)
+                        case .answer: right.reply(1)
                         case .add: set.add(port) { _ in 1 }
                         case .receive: _ = try set.receive(before: .distantPast)
                         }

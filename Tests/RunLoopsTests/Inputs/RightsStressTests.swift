@@ -27,7 +27,7 @@ import Testing
                     sender.runLoop.perform { do { try right.send(1) } catch { Issue.record(error) } }
                 }
             }
-            port.onNoSenders {
+            port.onNoSenders { _ in
                 round += 1
                 if received != 4 * round || port.sendRightCount != 0 {
                     Issue.record("round \(round): \(received)")
@@ -82,7 +82,7 @@ import Testing
                 case 2: loop.add(port, forMode: other, handler: receive)
                 default:
                     loop.add(port, forMode: .default, handler: receive)
-                    port.onNoSenders(told)
+                    port.onNoSenders { _ in told() }
                 }
                 loop.pass()
                 loop.pass(in: other)
@@ -123,7 +123,7 @@ import Testing
                 }
             }
             loop.add(port, forMode: .default) { isHeard = true }
-            port.onNoSenders {
+            port.onNoSenders { _ in
                 if isSent != isHeard { Issue.record("round \(round): \(isSent) \(isHeard)") }
                 round += 1
                 if round == rounds { loop.stop() } else { begin() }
@@ -149,8 +149,8 @@ import Testing
             let loop = RunLoop.current
             let captured = Counted(alive)
             loop.add(port, forMode: .default) { _ in }
-            port.onNoSenders { _ = captured }
-            port.onInvalidation { ends.increment() }
+            port.onNoSenders { _ in _ = captured }
+            port.addInvalidationHandler { ends.increment() }
             asked.open()
             #expect(loop.run(in: .default, until: .hang) == .finished)
             while ends.count < 1 && ContinuousClock.now < .hang { loop.pass() }

@@ -113,7 +113,7 @@ import Testing
         try onLoopThread { loop in
             var log: [String] = []
             loop.add(port, forMode: .default) { log.append($0) }
-            port.onNoSenders {
+            port.onNoSenders { _ in
                 log.append("no senders")
                 loop.stop()
             }

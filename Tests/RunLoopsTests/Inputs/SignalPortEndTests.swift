@@ -19,7 +19,7 @@
             let thread = try BareThread {
                 let loop = RunLoop.current
                 loop.add(port, forMode: .default) { signals.increment() }
-                port.onNoSenders {}
+                port.onNoSenders { _ in }
                 isReady.open()
                 stalled.watch { #expect(loop.run(in: .default, until: .hang) == .finished) }
             }

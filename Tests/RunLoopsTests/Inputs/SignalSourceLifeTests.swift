@@ -18,9 +18,11 @@ import Testing
                 for ends in 0..<3 {
                     var first: SignalSource? = try SignalSource(
                         SIGHUP, fileID: "Module/first.swift", line: 7, handler: nothing)
-                    #expect(throws: SignalSourceError.taken(signal: SIGHUP, madeAt: "Module/first.swift:7")) {
+                    let taken = #expect(throws: SignalSourceError.self) {
                         try SignalSource(SIGHUP, handler: nothing)
                     }
+                    #expect(taken?.reason == .taken && taken?.signal == SIGHUP)
+                    #expect(taken?.ownerPlace == "Module/first.swift:7")
                     switch ends {
                     case 0: first?.invalidate()
                     case 1: break
@@ -50,7 +52,7 @@ import Testing
             // Dispatch sets its signal handler on a thread of its own.
             while Signals.action(of: SIGUSR1) != .handler { sched_yield() }
             for signal in [SIGUSR1, SIGUSR2] {
-                #expect(throws: SignalSourceError.handledElsewhere(signal: signal)) {
+                #expect(throws: SignalSourceError(.handledElsewhere, signal: signal)) {
                     try SignalSource(signal) { _, _ in }
                 }
             }

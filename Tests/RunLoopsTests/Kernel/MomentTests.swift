@@ -92,4 +92,52 @@ import Testing
         #expect(before <= moment.instant)
         #expect(moment.instant <= after)
     }
+
+    @Test(arguments: [
+        Duration.seconds(Int64.max), .seconds(Int64.min),
+        Duration(secondsComponent: .max, attosecondsComponent: 0) * 18,
+    ])
+    func `a pause of any length is doubled up to its limit, and no further`(length: Duration) {
+        for (shortest, longest) in [(Duration.milliseconds(1), length), (length, length)] {
+            var backoff = ExponentialBackoff(from: shortest, to: longest)
+            for _ in 0..<300 {
+                let pause = backoff.begin()
+                #expect(pause >= .zero && pause <= max(shortest, longest, .zero))
+            }
+        }
+    }
+
+    @Test func `durations beyond every date are accepted wherever a member takes a duration or a date`()
+        throws
+    {
+        let extremes = [
+            Duration.seconds(Int64.max), .seconds(Int64.min), .zero,
+            Duration(secondsComponent: .max, attosecondsComponent: 0) * 18,
+        ]
+        try onLoopThread { loop in
+            for length in extremes {
+                loop.perform(after: length) {}.cancel()
+                let timer = Timer(timeInterval: length, repeats: true) { _ in }
+                timer.tolerance = max(length, .zero)
+                loop.add(timer, forMode: .default)
+                timer.fireDate = .distantPast
+                timer.fireDate = .distantFuture
+                timer.invalidate()
+                for date in [ContinuousClock.Instant.distantPast, .distantFuture] {
+                    let dated = Timer(fireAt: date, interval: length, repeats: true) { _ in }
+                    loop.add(dated, forMode: .default)
+                    dated.invalidate()
+                }
+                if length > .zero {
+                    try RunLoopWatchdog(threshold: length) { _ in }.stop()
+                    loop.waitPolicy = .spin(for: length)
+                    loop.waitPolicy = .park
+                }
+            }
+            let source = try LibrarySource { _ in }
+            try loop.add(source, forMode: .default)
+            for date in [ContinuousClock.Instant.distantPast, .distantFuture] { source.deadline = date }
+            source.invalidate()
+        }
+    }
 }

@@ -3,7 +3,7 @@ import RunLoops
 import TestSupport
 import Testing
 
-/// The library neither reads the wall clock nor waits by it, so the clock can be set forwards or backwards.
+/// Nothing but a `WallClockTimer` reads the wall clock or waits by it, so the clock can be set forwards or backwards.
 @Suite struct WallClockTests {
     @Test func `a loop with timers and deadlines does not look at the wall clock`() throws {
         try BareThread {
@@ -37,7 +37,7 @@ import Testing
             let uses = Faults.wallClockUses {
                 let busy = Gate()
                 worker.runLoop.perform { #expect(busy.wait()) }
-                #expect(throws: PerformError.timedOut) {
+                #expect(throws: PerformError(.timedOut)) {
                     try worker.runLoop.performAndWait(before: soon()) {}
                 }
                 #expect(throws: PortSendError<Int>.self) { try full.send(1, before: soon()) }

@@ -82,11 +82,11 @@ import Testing
         let log = Log<String>()
         thread.runLoop.perform { #expect(release.wait()) }
         let deadline = ContinuousClock.now + .milliseconds(2)
-        #expect(throws: PerformError.timedOut) {
+        #expect(throws: PerformError(.timedOut)) {
             try thread.runLoop.performAndWait(before: deadline) { log.add("late") }
         }
         #expect(ContinuousClock.now >= deadline)
-        #expect(throws: PerformError.timedOut) {
+        #expect(throws: PerformError(.timedOut)) {
             try thread.runLoop.performAndWait(before: .now - .seconds(1)) { log.add("too late") }
         }
         release.open()
@@ -107,32 +107,22 @@ import Testing
                 }
                 #expect(result == "finished")
                 return
-            } catch PerformError.timedOut {}
+            } catch PerformError.Reason.timedOut {}
         }
         Issue.record("the block never started")
-    }
-
-    @Test func `a block that has started cannot be cancelled`() throws {
-        let wait = AwaitedBlock<String>()
-        wait.run {
-            #expect(!wait.cancel(PerformError.timedOut))
-            return "finished"
-        }
-        #expect(!wait.cancel(PerformError.timedOut))
-        #expect(try wait.outcome(before: .never) == "finished")
     }
 
     @Test func `a thread's wait fails with loopEnded when the loop ends`() throws {
         let thread = try RunLoopThread(name: "short")
         let waiter = try BareThread { [never] in
-            #expect(throws: PerformError.loopEnded) {
+            #expect(throws: PerformError(.loopEnded)) {
                 try thread.runLoop.performAndWait(inModes: [never]) { Issue.record("no such run") }
             }
         }
         thread.stop()
         waiter.join()
         #expect(thread.join(before: .now + .seconds(30)))
-        #expect(throws: PerformError.loopEnded) { try thread.runLoop.performAndWait {} }
+        #expect(throws: PerformError(.loopEnded)) { try thread.runLoop.performAndWait {} }
     }
 
     @Test func `a task gets the result and the error without blocking`() async throws {
@@ -151,8 +141,8 @@ import Testing
             try await thread.runLoop.performAndWait(inModes: [never]) { Issue.record("no such run") }
         }
         thread.stop()
-        await #expect(throws: PerformError.loopEnded) { try await task.value }
-        await #expect(throws: PerformError.loopEnded) { try await thread.runLoop.performAndWait {} }
+        await #expect(throws: PerformError(.loopEnded)) { try await task.value }
+        await #expect(throws: PerformError(.loopEnded)) { try await thread.runLoop.performAndWait {} }
     }
 
     @Test func `a cancelled task stops waiting, and the block never starts`() async throws {
@@ -182,11 +172,11 @@ import Testing
         let log = Log<String>()
         thread.runLoop.perform { #expect(release.wait()) }
         let deadline = ContinuousClock.now + .milliseconds(2)
-        await #expect(throws: PerformError.timedOut) {
+        await #expect(throws: PerformError(.timedOut)) {
             try await thread.runLoop.performAndWait(before: deadline) { log.add("late") }
         }
         #expect(ContinuousClock.now >= deadline)
-        await #expect(throws: PerformError.timedOut) {
+        await #expect(throws: PerformError(.timedOut)) {
             try await thread.runLoop.performAndWait(before: .distantPast) { log.add("too late") }
         }
         release.open()
@@ -208,7 +198,7 @@ import Testing
                 }
                 #expect(result == "finished")
                 return
-            } catch PerformError.timedOut {}
+            } catch PerformError.Reason.timedOut {}
         }
         Issue.record("the block never started")
     }
@@ -219,7 +209,7 @@ import Testing
             try await thread.runLoop.performAndWait(inModes: [never], before: .hang) {}
         }
         thread.stop()
-        await #expect(throws: PerformError.loopEnded) { try await task.value }
+        await #expect(throws: PerformError(.loopEnded)) { try await task.value }
     }
 
     @Test func `a task that was cancelled before the call gets no block run`() async throws {
@@ -291,10 +281,9 @@ import Testing
 extension Resident {
     /// True if a block for which the actor waits is sent on the actor's own thread.
     fileprivate func asksOnItsThread() async throws -> Bool {
-        let wait = AwaitedBlock<Bool>()
-        return try await wait.outcome(before: .never) {
-            let isHere = loop.isCurrent
-            wait.run { isHere }
+        let wait = OneShot<Bool>()
+        return await wait.value(before: .never, timedOut: false, cancelled: false) {
+            wait.decide(loop.isCurrent)
         }
     }
 }

@@ -74,7 +74,7 @@
             let source = ManualSource { [unowned self] in saw(.signal) }
             loop.add(source, forMode: .default)
             self.source = source
-            bell.onNoSenders { [unowned self] in saw(.dropRight) }
+            bell.onNoSenders { [unowned self] _ in saw(.dropRight) }
             right = bell.makeSendRight()
         }
 

@@ -172,8 +172,8 @@ extension PortSetModel {
         case .close where state.ports[thread.port].isMailboxClosed && thread.step != .done:
             state.threads[index].step = .destroyLooks
         case .receive, .receiveBeforeDeadline:
-            // The operation ends if something was received or the last member has left. Otherwise the thread enters the line.
-            if thread.isTaken { goOn(index, in: &state) } else { state.threads[index].step = .enters }
+            // The operation ends if something was received or the last member has left. Otherwise the thread looks again.
+            if thread.isTaken { goOn(index, in: &state) } else { state.threads[index].step = .takesTurn }
         default: goOn(index, in: &state)
         }
     }
@@ -186,6 +186,7 @@ extension PortSetModel {
         case .detaches:
             if state.members[port] == thread.member { state.members[port] = 0 }
             state.isIn[thread.member] = 0
+            if state.current == thread.member && fault != .removedStaysCurrent { state.current = 0 }
             if fault != .removedStaysInLine {
                 state.ready.remove(thread.member)
                 state.isInLine[thread.member] = 0

@@ -62,9 +62,23 @@ extension PortSetModel {
             if case .add = operation(index, thread) { go(to: .addLooks) }
             if case .remove = operation(index, thread) { go(to: .removeLooks) }
         case .popsReady:
+            if state.current != 0 && state.ready.isEmpty {
+                state.threads[index].member = state.current
+                state.threads[index].port = state.portOf[state.current]
+                go(to: .closedLooks)
+                break
+            }
+            if state.current != 0 { append(state.current, in: &state) }
+            state.current = 0
             guard let member = state.ready.popFirst() else {
-                stopReceiving(index, in: &state)
-                go(to: .enters)
+                // The thread begins to wait before it releases the lock of `receiving`.
+                if fault == .sleepsOutsideTurn || fault == .sleepWithoutLooking {
+                    stopReceiving(index, in: &state)
+                    go(to: .enters)
+                } else {
+                    enter(index, in: &state)
+                    stopReceiving(index, in: &state)
+                }
                 break
             }
             if fault != .leavesLineAfterArming { state.isInLine[member] = 0 }
@@ -182,9 +196,15 @@ extension PortSetModel {
         if fault == .leavesLineAfterArming { state.isInLine[thread.member] = 0 }
         var isReceived = thread.isTaken
         if case .add = operation(index, thread) { isReceived = true }
+        if case .add = operation(index, thread) {} else { state.current = 0 }
         if isReceived {
+            var tells = hasMore && fault != .moreIsForgotten
+            if case .add = operation(index, thread) {
+            } else if tells && (state.waiting.isEmpty || fault == .currentBesideSleeper) {
+                state.current = thread.member
+                tells = false
+            }
             stopReceiving(index, in: &state)
-            let tells = hasMore && fault != .moreIsForgotten
             state.threads[index].step = tells ? .becomesReady : .opensGates
         } else {
             state.threads[index].step = hasMore ? .putsBack : .popsReady

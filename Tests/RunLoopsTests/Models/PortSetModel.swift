@@ -23,11 +23,12 @@ struct PortSetModel {
     /// A step that is missing, or made at the wrong time.
     enum Fault: CaseIterable {
         // In `PortSetCore.look`.
-        case lookOutsideTurn, moreIsForgotten, leavesLineAfterArming
+        case lookOutsideTurn, moreIsForgotten, leavesLineAfterArming, currentBesideSleeper
         // In `PortSetCore.receive` and `becameReady`.
-        case sleepWithoutLooking, timeoutWithoutLooking, becameReadyWakesNoThread
+        case sleepWithoutLooking, sleepsOutsideTurn, timeoutWithoutLooking, becameReadyWakesNoThread
         // In `PortSetCore.detach` and `didDetach`, `remove` and `add`.
-        case lastMemberWakesNoThread, removedStaysInLine, removeOutsideTurn, noDestroyByReceiver,
+        case lastMemberWakesNoThread, removedStaysInLine, removedStaysCurrent, removeOutsideTurn,
+            noDestroyByReceiver,
             addWithoutArming
         // In `PortSetMember`.
         case ceaseWithoutDisarm, ceaseWithoutGivingUp, noLookAfterBell
@@ -66,6 +67,8 @@ struct PortSetModel {
         var ports: [PortState]
         /// The thread that holds the lock of `receiving`, counted from 1, or 0 if none does.
         var receiving = 0
+        /// Guarded by the lock of `receiving`: the member that a receiver has kept, or 0.
+        var current = 0
 
         // Guarded by the lock of the line.
         /// For each port its member, counted from 1, or 0 if it has none; a port that is added again gets another member.
@@ -153,7 +156,10 @@ struct PortSetModel {
         for thread in state.threads where thread.step != .waits && thread.step != .done {
             walk.fail("a thread waits for ever")
         }
-        if sleepers > 0 && !state.ready.isEmpty { walk.fail("a receiver sleeps, and a member is ready") }
+        if sleepers > 0 && (!state.ready.isEmpty || state.current != 0) {
+            walk.fail("a receiver sleeps, and a member is ready")
+        }
+        if state.current != 0 && state.isIn[state.current] == 0 { walk.fail("a removed member is kept") }
         if sleepers > 0 && ports.indices.allSatisfy({ state.members[$0] == 0 }) {
             walk.fail("a receiver sleeps, and the set is empty")
         }
@@ -167,7 +173,7 @@ struct PortSetModel {
                 if port.isClosed && !(port.mail.isEmpty && port.backlog.isEmpty) {
                     walk.fail("a message outlives its port")
                 }
-            } else if state.isInLine[member] == 0 {
+            } else if state.isInLine[member] == 0 && state.current != member {
                 if hasMail || port.isClosed { walk.fail("a member is not in the line, and has something") }
                 if port.armed != member { walk.fail("no sender can put a member into the line") }
             }

@@ -21,12 +21,12 @@ import Testing
     static let scenarios = [
         Scenario(
             scripts: [[.receive, .receive], [.receiveBeforeDeadline], [.send(0), .send(0)]],
-            leastStateCount: 4_500),
+            leastStateCount: 3_700),
         Scenario(
             scripts: [[.receive, .receive], [.send(0), .send(0)], [.remove(0), .add(0)]],
-            leastStateCount: 5_000),
+            leastStateCount: 4_700),
         Scenario(
-            scripts: [[.receive], [.receiveBeforeDeadline], [.send(0)], [.close(0)]], leastStateCount: 25_000),
+            scripts: [[.receive], [.receiveBeforeDeadline], [.send(0)], [.close(0)]], leastStateCount: 20_000),
         Scenario(
             scripts: [[.receive, .receive], [.send(0), .send(0)], [.close(0)]], ports: [false, false],
             members: [0, 1], leastStateCount: 4_000),
@@ -35,7 +35,7 @@ import Testing
         Scenario(
             scripts: [[.receive], [.receive], [.send(0)], [.send(1)]], ports: [false, false],
             members: [0, 1],
-            leastStateCount: 3_500),
+            leastStateCount: 3_100),
         Scenario(
             scripts: [[.receive, .receive], [.ring(0), .nudge(0)], [.close(0)]], ports: [true],
             leastStateCount: 3_000),
@@ -51,6 +51,8 @@ import Testing
     /// Small scenarios, at least one of which reveals each fault.
     static let small = [
         Scenario(scripts: [[.receive, .receive], [.send(0), .send(0)]]),
+        Scenario(scripts: [[.receive], [.receive], [.send(0), .send(0)]]),
+        Scenario(scripts: [[.receive], [.send(0), .send(0)], [.remove(0)]]),
         Scenario(scripts: [[.receive], [.send(0)], [.add(0)]], members: []),
         Scenario(scripts: [[.receive], [.ring(0), .ring(0)]], ports: [true]),
         Scenario(scripts: [[.receive], [.send(0)], [.remove(0), .add(0)]]),

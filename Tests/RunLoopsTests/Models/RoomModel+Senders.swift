@@ -155,7 +155,7 @@ extension RoomModel {
         state.senders[index].hasBegun = true
         state.senders[index].left = send.count
         state.senders[index].count = send.isChain ? send.count : 0
-        // `PortCore.onRoom` joins the line immediately.
+        // `PortCore.addRoomHandler` joins the line immediately.
         state.senders[index].step = send.isHandler ? .joinLocks : send.isChain ? .waitingLooks : .atOnceCounts
     }
 

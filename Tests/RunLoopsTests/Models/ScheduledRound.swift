@@ -73,7 +73,7 @@
             loop.add(bell, forMode: .default) { [rung, ringsSeen] in
                 ringsSeen.value.store(rung.count, ordering: .relaxed)
             }
-            bell.onNoSenders {}
+            bell.onNoSenders { _ in }
         }
 
         /// Removes the ports from the loop and adds them again, while other threads send to them.
@@ -178,7 +178,7 @@
             let number = nextBlock(sender)
             do {
                 try loop.performAndWait(before: Self.patience) { self.ran(sender, number) }
-            } catch PerformError.loopEnded where endsEarly {
+            } catch PerformError.Reason.loopEnded where endsEarly {
                 refused(sender, 1)
             } catch { fail("performAndWait: \(error)") }
         }

@@ -103,4 +103,27 @@ import Testing
         #expect(call.bits != 0)
         #expect(call != HandlerRecord.Call(kind, 16_000_000, number: 13))
     }
+
+    @Test(
+        arguments: [
+            // The length of a call, the time between two looks, and the length to report, in milliseconds.
+            (1_464, 50, 1_450), (200, 50, 200), (249, 50, 200), (1_099, 99, 1_050), (1_099, 100, 1_000),
+            (1_477, 25, 1_460), (7, 1, 7), (1_999, 10, 1_990), (3_600_100, 900_000, 3_500_000),
+        ] as [(Int64, Int64, Int64)])
+    func `a length is rounded down to what is known`(length: Int64, interval: Int64, known: Int64) {
+        func finding(_ nanoseconds: Int64) -> Handlers.Finding {
+            Handlers.Finding(
+                key: "loop", look: BlockedHandlersTests.call(1), phase: .ended, nanoseconds: nanoseconds,
+                sequence: 0)
+        }
+        let (more, rounded): (Int64, Int64) = (10_694, 1_000_000)
+        #expect(
+            finding(length * rounded + more).knownNanoseconds(every: interval * rounded, threshold: 1)
+                == known * rounded)
+        // A call that is reported has lasted for the threshold.
+        #expect(
+            finding(333_000_010).knownNanoseconds(every: 83_250_000, threshold: 333_000_000)
+                == 333_000_000)
+        #expect(finding(.max).knownNanoseconds(every: .max / 4, threshold: .max) == .max)
+    }
 }

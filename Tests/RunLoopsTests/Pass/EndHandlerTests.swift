@@ -154,19 +154,6 @@ import Testing
         }.join()
     }
 
-    @Test func `an end handler is taken back on the loop's own thread`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            try onLoopThread { loop in
-                // This is safe as far as the misuse is detected: this thread waits for the other one.
-                nonisolated(unsafe) let handle = loop.addEndHandler {}
-                try BareThread { unsafe handle.cancel() }.join()
-            }
-        }
-        #expect(
-            result?.message.contains("RunLoop.EndHandler.cancel: called outside the thread of the loop")
-                == true)
-    }
-
     @Test func `an end handler is added on the loop's own thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoopThread(name: "worker")

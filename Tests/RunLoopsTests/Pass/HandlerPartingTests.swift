@@ -52,7 +52,7 @@ import Testing
             invalidate = { [unowned source] in source.invalidate() }
         case .descriptorSource:
             let source = DescriptorSource(
-                try Wire.pipe().giveAwayNear(), interest: .read, closesDescriptor: true
+                try OwnedDescriptor(Wire.pipe().giveAwayNear()), interest: .read
             ) { _, _ in handler() }
             try loop.add(source, forMode: .default)
             invalidate = { [unowned source] in source.invalidate() }
@@ -88,11 +88,11 @@ import Testing
             let log = Log<String>()
             loop.add(port, forMode: .default) { _ in }
             func askLater() {
-                let parting = Parting { port.onNoSenders { log.add("third") } }
-                port.onNoSenders { parting.hold() }
+                let parting = Parting { port.onNoSenders { _ in log.add("third") } }
+                port.onNoSenders { _ in parting.hold() }
             }
             askLater()
-            port.onNoSenders { log.add("second") }
+            port.onNoSenders { _ in log.add("second") }
             _ = port.makeSendRight()
             loop.settle()
             #expect(log.entries == ["third"])

@@ -200,14 +200,14 @@ import Testing
         }
     }
 
-    @Test func `accepting input returns after the first source`() throws {
+    @Test func `a run before a deadline returns after the first source of its mode`() throws {
         try onLoopThread { loop in
             let log = Log<Int>()
             let port = Port<Int>()
             loop.add(port, forMode: other) { log.add($0) }
-            loop.acceptInput(forMode: .default, before: .distantFuture)
+            loop.run(mode: .default, before: .distantFuture)
             try port.send(1)
-            loop.acceptInput(forMode: other, before: .distantFuture)
+            loop.run(mode: other, before: .distantFuture)
             #expect(log.entries == [1])
         }
     }

@@ -211,12 +211,12 @@ import Testing
             loop.add(port, forMode: .default) { log.add($0) }
             try port.send(1)
             loop.stop()
-            loop.acceptInput(forMode: .default, before: .distantFuture)
+            loop.run(mode: .default, before: .distantFuture)
             #expect(log.entries == [])
             loop.stop()
             #expect(loop.limitDate(forMode: .default) == .distantFuture)
             #expect(log.entries == [])
-            loop.acceptInput(forMode: .default, before: .distantFuture)
+            loop.run(mode: .default, before: .distantFuture)
             #expect(log.entries == [1])
         }
     }

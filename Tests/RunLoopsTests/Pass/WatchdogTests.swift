@@ -170,7 +170,7 @@ import Testing
         defer { thread.stop() }
         let (reports, port) = (Reports(), Port<Int>())
         let line = #line + 1
-        try thread.runLoop.performAndWait { port.onInvalidation { #expect(reports.blocked.wait()) } }
+        try thread.runLoop.performAndWait { port.addInvalidationHandler { #expect(reports.blocked.wait()) } }
         let watchdog = try reports.watch(thread.runLoop)
         port.invalidate()
         #expect(reports.ended.wait())

@@ -10,7 +10,7 @@ import Testing
 @Suite(.disabled(if: ForcedRecording.isOn)) struct FlightRecorderLifeTests {
     @Test func `a process has one recorder at a time`() throws {
         let first = try FlightRecorder()
-        #expect(throws: FlightRecorder.Failure.isRecordedAlready) { try FlightRecorder() }
+        #expect(throws: FlightRecorderError(.isRecordedAlready)) { try FlightRecorder() }
         first.mark("still recorded")
         #expect(first.snapshot().events.contains { $0.place == "still recorded" })
         first.stop()
@@ -148,7 +148,7 @@ import Testing
         }
         var snapshots = 0
         while ContinuousClock.now < end {
-            let recorder = try FlightRecorder(atMost: 256 << 10, detail: .everything)
+            let recorder = try FlightRecorder(byteLimit: 256 << 10, detail: .everything)
             for _ in 0..<20 {
                 let snapshot = recorder.snapshot()
                 snapshots += 1
@@ -237,7 +237,7 @@ import Testing
             window?.message.contains(
                 "FlightRecorder.init: a window of 0.0 seconds holds no event; use more than zero") == true)
         let bytes = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = try FlightRecorder(atMost: 0)
+            _ = try FlightRecorder(byteLimit: 0)
         }
         #expect(
             bytes?.message.contains("FlightRecorder.init: 0 bytes hold no event; use more than zero") == true)

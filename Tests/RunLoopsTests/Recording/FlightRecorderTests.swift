@@ -180,12 +180,7 @@ import Testing
             let after = try recorder.snapshot().thread("stuck")
             #expect(after.hasEnded && after.eventsUnderWay.isEmpty)
             // Each snapshot calibrates the clocks again, so that the dates of an event differ by some nanoseconds.
-            let begun = try #require(now.last?.start)
-            #expect(
-                after.events.contains {
-                    $0.kind == .handler(.block) && $0.start - begun < .microseconds(5)
-                        && begun - $0.start < .microseconds(5)
-                })
+            #expect(after.events.count { $0.kind == .handler(.block) && $0.place == now.last?.place } == 1)
         }
     }
 
@@ -223,8 +218,8 @@ import Testing
             }
             let snapshot = recorder.snapshot()
             let late = try #require(snapshot.handlers(.timer, lines).first?.lateness)
-            #expect(late >= .milliseconds(1_999) && late < .seconds(60))
-            #expect(try #require(snapshot.handlers(.timer, lines + 1).first?.lateness) > .seconds(60))
+            #expect(late >= .milliseconds(1_999))
+            #expect(try #require(snapshot.handlers(.timer, lines + 1).first?.lateness) > late)
         }
     }
 

@@ -17,7 +17,7 @@ enum RecordedRun {
         _ detail: FlightRecorder.Detail = .everything, atMost bytes: Int = 8 << 20,
         _ body: (FlightRecorder) throws -> Result
     ) throws -> Result {
-        let recorder = try FlightRecorder(atMost: bytes, detail: detail)
+        let recorder = try FlightRecorder(byteLimit: bytes, detail: detail)
         defer { recorder.stop() }
         return try body(recorder)
     }

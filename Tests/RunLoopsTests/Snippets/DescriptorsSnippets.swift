@@ -1,5 +1,6 @@
 import Glibc
 import RunLoops
+import TestExpectations
 import TestSupport
 import Testing
 
@@ -41,7 +42,7 @@ import Testing
 
     func exchange(on socket: CInt) throws {
         // Owns the socket from here on, whatever is thrown.
-        let answers = DescriptorSource(socket, interest: .read, closesDescriptor: true) { source, readiness in
+        let answers = DescriptorSource(OwnedDescriptor(socket), interest: .read) { source, readiness in
             let text = receive(from: source.descriptor)
             if text.isEmpty { source.invalidate() } else { print("received", text) }
         }
@@ -60,5 +61,40 @@ import Testing
             loop.run(in: network, until: .hang)
         }
         #expect(print.lines == ["received hello"])
+    }
+
+    private struct Store {
+        private(set) var bytes: [UInt8] = []
+        var isFull: Bool { bytes.count >= 4 }
+        mutating func append(_ more: [UInt8]) { bytes += more }
+        mutating func empty() { bytes = [] }
+    }
+
+    @Test func `a source is paused while what it reads has no place`() throws {
+        let wire = try Wire.sockets()
+        defer { wire.close() }
+        try onLoopThread { loop in
+            var store = Store()
+            func take(_ bytes: [UInt8], from source: DescriptorSource) {
+                store.append(bytes)
+                if store.isFull { source.interest = [] }
+            }
+
+            func storeHasRoom(for source: DescriptorSource) { source.interest = .read }
+            let source = DescriptorSource(wire.near, interest: .read) { source, _ in
+                take([UInt8](repeating: 0, count: wire.drain()), from: source)
+            }
+            try loop.add(source, forMode: .default)
+            for count in [4, 3] {
+                wire.send(count)
+                loop.pass()
+            }
+            #expect(store.bytes.count == 4)
+            store.empty()
+            storeHasRoom(for: source)
+            loop.pass()
+            #expect(store.bytes.count == 3)
+            source.invalidate()
+        }
     }
 }

@@ -36,10 +36,14 @@ import Testing
             let timer = Timer.scheduledTimer(withTimeInterval: .milliseconds(10), repeats: true) { timer in
                 ticks += 1
                 // uv_timer_stop(&timer);
-                if ticks == 3 { timer.invalidate() }
+                if ticks == 3 {
+                    timer.invalidate()
+                    // uv_stop(loop);
+                    RunLoop.current.stop()
+                }
             }
 
-            // uv_run(loop, UV_RUN_DEFAULT): returns when the mode has no inputs any more.
+            // uv_run(loop, UV_RUN_DEFAULT);
             RunLoop.current.run()
             print(ticks, timer.isValid)
             #expect(print.lines == ["3 false"])

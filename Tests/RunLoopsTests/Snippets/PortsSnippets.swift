@@ -18,7 +18,7 @@ import Testing
             let orders = Port<String>()
             worker.runLoop.perform {
                 RunLoop.current.add(orders, forMode: .common) { order in print("done:", order) }
-                orders.onNoSenders {
+                orders.onNoSenders { _ in
                     print("nobody orders any more")
                     orders.invalidate()
                 }
@@ -26,7 +26,7 @@ import Testing
             let client = orders.makeSendRight()
             try client.send("tea")
             try client.send("toast")
-            try worker.runLoop.performAndWait { orders.onInvalidation { ended.open() } }
+            try worker.runLoop.performAndWait { orders.addInvalidationHandler { ended.open() } }
         }
         try order()
         #expect(ended.wait())
@@ -66,7 +66,7 @@ import Testing
                     try orders.send(order, before: .distantPast)
                 } catch {
                     source.pause(keeping: order)
-                    orders.onRoom { source.resume() }
+                    orders.addRoomHandler { source.resume() }
                 }
             }
             forward("tea")
@@ -111,27 +111,27 @@ import Testing
 
         struct Question: Sendable {
             let item: String
-            let reply: ReplyRight<Int>
+            let asker: ReplyRight<Int>
         }
 
         let questions = Port<Question>()
         shop.runLoop.perform {
             RunLoop.current.add(questions, forMode: .common) { question in
-                if let price = prices[question.item] { question.reply.send(price) }
+                if let price = prices[question.item] { question.asker.reply(price) }
             }
         }
 
         func ask() throws -> Int {
-            let price = try questions.request { Question(item: "tea", reply: $0) }
+            let price = try questions.request { Question(item: "tea", asker: $0) }
             return price
         }
         #expect(try ask() == 3)
         let price = try await questions.request(before: .now + .seconds(5)) {
-            Question(item: "tea", reply: $0)
+            Question(item: "tea", asker: $0)
         }
         #expect(price == 3)
-        await #expect(throws: RequestError.noReply) {
-            _ = try await questions.request { Question(item: "coffee", reply: $0) }
+        await #expect(throws: RequestError(.noReply)) {
+            _ = try await questions.request { Question(item: "coffee", asker: $0) }
         }
     }
 

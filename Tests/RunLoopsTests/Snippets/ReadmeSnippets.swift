@@ -18,7 +18,6 @@ import Testing
                 let worker = try RunLoopThread(name: "worker")
                 worker.runLoop.perform { try? words.send("hello") }
                 RunLoop.current.run(until: .now + .milliseconds(350))
-
                 worker.stop()
                 worker.join()
 

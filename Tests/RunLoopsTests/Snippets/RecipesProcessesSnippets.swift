@@ -65,7 +65,7 @@ import Testing
         if code != 0 { throw SystemError(call: "posix_spawn", code: code) }
 
         let output = DescriptorSource(
-            pipe.readingEnd.release(), interest: .read, closesDescriptor: true
+            pipe.readingEnd, interest: .read
         ) { source, _ in
             var buffer: [UInt8] = Array(repeating: 0, count: 16_384)
             let count = unsafe read(source.descriptor, &buffer, buffer.count)

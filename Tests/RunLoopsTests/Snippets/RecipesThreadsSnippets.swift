@@ -177,7 +177,7 @@ import Testing
             if printed.lines.count > 1 { isReported.open() }
         }
         let recorder = try FlightRecorder(keeping: .seconds(10), detail: .everything)
-        try recorder.onSlowHandler(over: .milliseconds(50)) { snapshot, report in
+        try recorder.reportSlowHandlers(over: .milliseconds(50)) { snapshot, report in
             print("blocked by the", report.handler, "made at", report.madeAt)
             guard let thread = snapshot.threads.first(where: { $0.id == report.threadID }) else { return }
             for event in thread.events.suffix(5) { print("before:", event.kind, event.place) }

@@ -11,7 +11,7 @@ import Testing
             if place.contains("RecordingSnippets") { wasSlow.open() }
         }
         let recorder = try FlightRecorder(keeping: .seconds(10))
-        try recorder.onSlowHandler(over: .milliseconds(50)) { snapshot, report in
+        try recorder.reportSlowHandlers(over: .milliseconds(50)) { snapshot, report in
             print(report.madeAt, "was slow;", snapshot.threads.count > 0)
         }
         let worker = try RunLoopThread(name: "worker")

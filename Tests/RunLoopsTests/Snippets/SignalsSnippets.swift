@@ -28,7 +28,7 @@ import Testing
             switch ending {
             case .exited(let code): print("exit code", code)
             case .killed(let signal, _): print("killed by signal", signal)
-            case .statusTaken, .notAChild: print("ended")
+            default: print("ended")
             }
         }
         try RunLoop.current.add(source, forMode: .default)

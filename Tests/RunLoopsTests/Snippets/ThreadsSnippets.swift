@@ -35,7 +35,7 @@ import Testing
         do {
             let rows = try database.runLoop.performAndWait(before: .now + .seconds(1)) { [1, 2, 3] }
             print(rows.count, "rows")
-        } catch PerformError.timedOut {
+        } catch PerformError.Reason.timedOut {
             print("the database is busy")
         }
         database.stop()
@@ -75,8 +75,8 @@ import Testing
             try model.runLoop.performAndWait {
                 do {
                     try view.runLoop.performAndWait { print("shown") }
-                } catch PerformError.circle(let circle) {
-                    print(circle)
+                } catch let error as PerformError {
+                    if let circle = error.circle { print(circle) }
                 }
             }
         }

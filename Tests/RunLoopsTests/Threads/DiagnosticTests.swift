@@ -189,7 +189,7 @@ import Testing
             try onLoopThread { loop in
                 let source = DescriptorSource(wire.near, interest: .read) { _, _ in }
                 var refusals = 0
-                source.onWatchRefused = { _, _ in refusals += 1 }
+                source.onWatchRefused { _, _ in refusals += 1 }
                 try loop.add(source, forMode: .default)
                 // The source is not watched while another mode runs. When its own mode runs again, the kernel is asked to watch it.
                 loop.perform(inModes: [.init("other")]) {}

@@ -157,10 +157,8 @@ enum LoopUse: String, Codable, CaseIterable {
     case add = "RunLoop.add(timer)"
     case stop = "RunLoop.stop"
     case wakeUp = "RunLoop.wakeUp"
-    case currentMode = "RunLoop.currentMode"
     case send = "Port.send"
     case signal = "ManualSource.signal"
-    case invalidate = "Timer.invalidate"
 
     fileprivate func happen(_ inherited: Inherited) {
         switch self {
@@ -170,10 +168,8 @@ enum LoopUse: String, Codable, CaseIterable {
         case .add: inherited.own.add(inherited.timer, forMode: .default)
         case .stop: inherited.other.runLoop.stop()
         case .wakeUp: inherited.own.wakeUp()
-        case .currentMode: _ = inherited.own.currentMode
         case .send: do { try inherited.port.send(1) } catch { Issue.record(error) }
         case .signal: inherited.manual.signal()
-        case .invalidate: inherited.timer.invalidate()
         }
     }
 }

@@ -66,13 +66,6 @@ import Testing
         expect(result, says: "PortQueueLimit: \(limit) is not between 1 and 1,000,000; use .unlimited")
     }
 
-    @Test func `a descriptor source needs an interest`() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = DescriptorSource(0, interest: []) { _, _ in }
-        }
-        expect(result, says: "DescriptorSource.init: no interest; use .read, .write or both")
-    }
-
     @Test func `a thread does not wait for its own end`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoopThread(name: "worker")

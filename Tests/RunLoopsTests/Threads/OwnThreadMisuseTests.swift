@@ -51,24 +51,20 @@ func expect(
 
 /// The members of a loop that are for its own thread.
 enum LoopMember: String, Codable, CaseIterable {
-    case addTimer, removeTimer, addDescriptor, removeDescriptor, addManual, removeManual
-    case addObserver, removeObserver, addPort, removePort, addSignalPort, addCommonMode
-    case run, runUntil, runBefore, runIn, acceptInput, limitDate
-    case currentMode, getWaitPolicy, setWaitPolicy, getMeasuresHandlers, setMeasuresHandlers
+    case addTimer, addDescriptor, addManual
+    case addObserver, addPort, addSignalPort, addCommonMode
+    case run, runUntil, runBefore, runIn, limitDate
+    case getWaitPolicy, setWaitPolicy, getMeasuresHandlers, setMeasuresHandlers
 
     /// The beginning and the end of the member's message.
     var message: (name: String, instead: String) {
         let add = "and add the \(noun) there"
-        let remove = "and remove the \(noun) there"
         return switch self {
         case .addTimer, .addObserver, .addPort: ("RunLoop.add(\(noun))", add)
         case .addDescriptor, .addManual, .addSignalPort: ("RunLoop.add(\(noun))", add)
-        case .removeTimer, .removeObserver, .removePort: ("RunLoop.remove(\(noun))", remove)
-        case .removeDescriptor, .removeManual: ("RunLoop.remove(\(noun))", remove)
         case .addCommonMode: ("RunLoop.addCommonMode", "perform a block on the loop and add the mode there")
-        case .run, .runUntil, .runBefore, .runIn, .acceptInput, .limitDate:
+        case .run, .runUntil, .runBefore, .runIn, .limitDate:
             ("RunLoop.run", "perform a block on the loop, which runs there, or use RunLoopThread")
-        case .currentMode: ("RunLoop.currentMode", "perform a block on the loop and read it there")
         case .getWaitPolicy: ("RunLoop.waitPolicy", "perform a block on the loop and read it there")
         case .setWaitPolicy: ("RunLoop.waitPolicy", "perform a block on the loop and set it there")
         case .getMeasuresHandlers:
@@ -80,9 +76,9 @@ enum LoopMember: String, Codable, CaseIterable {
 
     private var noun: String {
         switch self {
-        case .addTimer, .removeTimer: "timer"
-        case .addObserver, .removeObserver: "observer"
-        case .addPort, .addSignalPort, .removePort: "port"
+        case .addTimer: "timer"
+        case .addObserver: "observer"
+        case .addPort, .addSignalPort: "port"
         default: "source"
         }
     }
@@ -94,25 +90,18 @@ enum LoopMember: String, Codable, CaseIterable {
         let observer = RunLoop.Observer(activities: .entry) { _, _ in }
         switch self {
         case .addTimer: loop.add(timer, forMode: .default)
-        case .removeTimer: loop.remove(timer, forMode: .default)
         case .addDescriptor:
             do { try loop.add(descriptor, forMode: .default) } catch { Issue.record(error) }
-        case .removeDescriptor: loop.remove(descriptor, forMode: .default)
         case .addManual: loop.add(manual, forMode: .default)
-        case .removeManual: loop.remove(manual, forMode: .default)
         case .addObserver: loop.add(observer, forMode: .default)
-        case .removeObserver: loop.remove(observer, forMode: .default)
         case .addPort: loop.add(Port<Int>(), forMode: .default) { _ in }
-        case .removePort: loop.remove(Port<Int>(), forMode: .default)
         case .addSignalPort: loop.add(Port<Void>(), forMode: .default) {}
         case .addCommonMode: loop.addCommonMode(.init("custom"))
         case .run: loop.run()
         case .runUntil: loop.run(until: .now)
         case .runBefore: loop.run(mode: .default, before: .now)
         case .runIn: loop.run(in: .default)
-        case .acceptInput: loop.acceptInput(forMode: .default, before: .now)
         case .limitDate: _ = loop.limitDate(forMode: .default)
-        case .currentMode: _ = loop.currentMode
         case .getWaitPolicy: _ = loop.waitPolicy
         case .setWaitPolicy: loop.waitPolicy = .park
         case .getMeasuresHandlers: _ = loop.measuresHandlers
@@ -126,15 +115,10 @@ enum InputMember: String, Codable, CaseIterable {
     case fireDate = "Timer.fireDate"
     case tolerance = "Timer.tolerance"
     case fire = "Timer.fire"
-    case invalidateTimer = "Timer.invalidate"
-    case invalidateObserver = "Observer.invalidate"
     case interest = "DescriptorSource.interest"
-    case invalidateDescriptor = "DescriptorSource.invalidate"
-    case invalidateManual = "ManualSource.invalidate"
     case libraryInterest = "LibrarySource.setInterest"
     case libraryDeadline = "LibrarySource.deadline"
     case libraryModes = "LibrarySource.keepsModesAlive"
-    case invalidateLibrary = "LibrarySource.invalidate"
 
     /// Adds an input to a loop.
     ///
@@ -146,16 +130,7 @@ enum InputMember: String, Codable, CaseIterable {
         case .fireDate: return { timer.fireDate = .now }
         case .tolerance: return { timer.tolerance = .seconds(1) }
         case .fire: return { timer.fire() }
-        case .invalidateTimer: return { timer.invalidate() }
-        case .invalidateObserver:
-            let observer = RunLoop.Observer(activities: .entry) { _, _ in }
-            loop.add(observer, forMode: .default)
-            return { observer.invalidate() }
-        case .invalidateManual:
-            let source = ManualSource {}
-            loop.add(source, forMode: .default)
-            return { source.invalidate() }
-        case .libraryInterest, .libraryDeadline, .libraryModes, .invalidateLibrary:
+        case .libraryInterest, .libraryDeadline, .libraryModes:
             do {
                 let source = try LibrarySource { _ in }
                 try loop.add(source, forMode: .default)
@@ -164,11 +139,11 @@ enum InputMember: String, Codable, CaseIterable {
                 Issue.record(error)
                 return {}
             }
-        case .invalidateDescriptor, .interest:
+        case .interest:
             do {
                 let source = DescriptorSource(try Wire.pipe().near, interest: .read) { _, _ in }
                 try loop.add(source, forMode: .default)
-                return self == .interest ? { source.interest = .write } : { source.invalidate() }
+                return { source.interest = .write }
             } catch {
                 Issue.record(error)
                 return {}
@@ -180,8 +155,7 @@ enum InputMember: String, Codable, CaseIterable {
         switch self {
         case .libraryInterest: source.setInterest(.read, of: 0)
         case .libraryDeadline: source.deadline = .now
-        case .libraryModes: source.keepsModesAlive = false
-        default: source.invalidate()
+        default: source.keepsModesAlive = false
         }
     }
 }

@@ -139,10 +139,12 @@ import Testing
         #expect(found >= size - (1 << 20))
     }
 
-    @Test(arguments: [0, 1, -1, 1 << 60, .max]) func `a stack size that the system refuses is an error`(
+    @Test(arguments: [0, 1, -1, 16_384, 28_672, 65_535, 1 << 60, .max])
+    func `a stack size that the system refuses, or that is too small, is an error that names the thread`(
         size: Int
     ) {
-        #expect(throws: SystemError.self) { try RunLoopThread(name: "refused", stackSize: size) }
+        let error = #expect(throws: SystemError.self) { try RunLoopThread(name: "refused", stackSize: size) }
+        #expect("\(error, default: "")".contains("thread \"refused\" with a stack of \(size) bytes"))
     }
 
     @Test func `a thread runs on the processors that were named`() throws {
@@ -158,9 +160,20 @@ import Testing
 
     @Test(arguments: [[], [-1], [1_000_000], [1_023]] as [Set<Int>])
     func `processors that the system refuses are an error`(processors: Set<Int>) {
-        #expect(throws: SystemError(call: "pthread_setaffinity_np", code: EINVAL)) {
+        let error = #expect(throws: SystemError(call: "pthread_setaffinity_np", code: EINVAL)) {
             try RunLoopThread(name: "refused", processors: processors)
         }
+        #expect(
+            "\(error, default: "")".contains("thread \"refused\" on the processors \(processors.sorted())"))
+    }
+
+    @Test func `a processor that does not exist is refused beside one that does`() throws {
+        let number = try #require(usableProcessors().split { !$0.isNumber }.first)
+        let first = try #require(Int(number))
+        let error = #expect(throws: SystemError(call: "pthread_setaffinity_np", code: EINVAL)) {
+            try RunLoopThread(name: "refused", processors: [first, 1_022])
+        }
+        #expect("\(error, default: "")".contains("on the processors [\(first), 1022]"))
     }
 
     @Test(arguments: [RunLoopThread.Priority.nice(5), .nice(19), .idle]) func `a thread has its priority`(

@@ -160,7 +160,7 @@ private func play(_ state: ThreadEndStateTests.State) throws {
     #expect(thread.join(before: .hang))
     #expect(gone.wait())
     #expect(!loop.perform {})
-    #expect(throws: PerformError.loopEnded) { try loop.performAndWait {} }
+    #expect(throws: PerformError(.loopEnded)) { try loop.performAndWait {} }
     // The port outlives the loop, and the senders still wait for room in it.
     full.invalidate()
     for waiter in waiters { waiter.join() }
@@ -182,7 +182,7 @@ private func waitFor(_ loop: RunLoop, _ port: Port<Int>, when begins: Gate) thro
     let performer = try BareThread {
         #expect(begins.wait())
         // The loop has accepted the block, or has ended.
-        #expect(throws: PerformError.loopEnded) {
+        #expect(throws: PerformError(.loopEnded)) {
             try loop.performAndWait(inModes: [.init("never run")]) {}
         }
     }
@@ -232,7 +232,7 @@ private func bringToItsEnd(_ thread: RunLoopThread, _ state: ThreadEndStateTests
             RunLoop.current.run(in: .default, until: .hang)
         }
     case .awaitedBlock:
-        #expect(throws: PerformError.loopEnded) { try loop.performAndWait(end) }
+        #expect(throws: PerformError(.loopEnded)) { try loop.performAndWait(end) }
     case .asleep, .asleepInNestedRun:
         let handle = try loop.performAndWait { Handle(thread: pthread_self()) }
         if state == .asleepInNestedRun {

@@ -149,15 +149,15 @@ import Testing
             do {
                 try crew[next.loop].runLoop.performAndWait { perform(next, on: crew, ledger) }
                 ledger.outcome.withLock { $0.completed += 1 }
-            } catch PerformError.circle(let circle) {
+            } catch let error as PerformError where error.circle != nil {
                 ledger.outcome.withLock { outcome in
                     outcome.refused += 1
-                    let loops = circle.waits.map(\.loop)
+                    let loops = error.circle?.waits.map(\.loop) ?? []
                     // The circle begins with this loop, and contains each loop once.
                     if loops.first != crew[step.loop].runLoop || Set(loops).count != loops.count
                         || loops.count < 2 || loops[1] != crew[next.loop].runLoop
                     {
-                        outcome.failures.append("\(circle)")
+                        outcome.failures.append("\(error)")
                     }
                 }
             } catch {

@@ -1,0 +1,92 @@
+import Glibc
+import TestExpectations
+import TestSupport
+import Testing
+
+@testable import RunLoops
+
+/// Reports of what a loop holds that has never run, when its thread ends.
+@Suite struct UnservedTests {
+    /// Calls a body on a thread of its own, and returns the lines that are reported until the thread has ended.
+    private static func lines(of body: @escaping @Sendable () throws -> Void) throws -> [String] {
+        let lines = Log<String>()
+        RunLoopDiagnostics.handler = { lines.add($0) }
+        try BareThread { do { try body() } catch { Issue.record(error) } }.join()
+        DiagnosticQueue.drainProcess(until: .hang)
+        return lines.entries
+    }
+
+    /// The line before ``fill()``, from which the lines in it are counted; in the body of an exit test, all lines are one.
+    private static let line = #line
+    private static func fill() throws {
+        let loop = RunLoop.current
+        let timer = Timer.scheduledTimer(withTimeInterval: .zero, repeats: true) { _ in }
+        loop.add(timer, forMode: .common)
+        loop.add(RunLoops.Port<Int>(), forMode: .default) { _ in }
+        loop.add(ManualSource {}, forMode: .default)
+        let pipe = try OwnedDescriptor.pipe()
+        try loop.add(
+            DescriptorSource(pipe.readingEnd.descriptor, interest: .read) { _, _ in },
+            forMode: .default)
+        loop.perform {}
+        loop.perform(inModes: [.common, .default]) {}
+        loop.add(RunLoop.Observer(activities: .entry) { _, _ in }, forMode: .common)
+    }
+
+    @Test func `a thread that ends with inputs that were never served reports each once, with its place`()
+        async throws
+    {
+        try await #require(processExitsWith: .success) {
+            let place = "UnservedTests.swift:"
+            let (line, lines) = (UnservedTests.line, try UnservedTests.lines(of: UnservedTests.fill))
+            for (word, offset) in [
+                ("timer", 3), ("port", 5), ("source", 6), ("source", 9), ("block", 11), ("block", 12),
+            ] {
+                let text =
+                    "\(word) \(word == "block" ? "performed" : "made") at RunLoopsTests/\(place)\(line + offset)"
+                #expect(lines.filter { $0.contains(text + ";") }.count == 1, "\(text): \(lines)")
+            }
+            #expect(lines.count == 6)
+        }
+    }
+
+    @Test func `a loop that has run, or holds nothing, is not reported`() async throws {
+        try await #require(processExitsWith: .success) {
+            let lines = try UnservedTests.lines {
+                let timer = Timer(timeInterval: .seconds(600), repeats: true) { _ in }
+                RunLoop.current.add(timer, forMode: .default)
+                RunLoop.current.run(in: .default, until: .distantPast)
+                RunLoop.current.perform {}
+            }
+            #expect(lines == [])
+            let empty = try UnservedTests.lines {
+                let timer = Timer(timeInterval: .seconds(600), repeats: true) { _ in }
+                RunLoop.current.add(timer, forMode: .default)
+                timer.invalidate()
+            }
+            #expect(empty == [])
+            // The thread of a RunLoopThread runs its loop, even if the thread is stopped at once.
+            let stopped = try UnservedTests.lines {
+                for _ in 0..<50 {
+                    let thread = try RunLoopThread(name: "stopped")
+                    thread.runLoop.perform {}
+                    thread.stop()
+                    thread.join()
+                }
+            }
+            #expect(stopped == [])
+        }
+    }
+
+    @Test func `of many inputs, the first are reported one by one, and the rest as a number`() async throws {
+        try await #require(processExitsWith: .success) {
+            let lines = try UnservedTests.lines {
+                for _ in 0..<20 {
+                    Timer.scheduledTimer(withTimeInterval: .seconds(1), repeats: true) { _ in }
+                }
+            }
+            #expect(lines.count == 9)
+            #expect(lines.last?.contains(": 12 more") == true)
+        }
+    }
+}
