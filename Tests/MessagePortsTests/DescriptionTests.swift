@@ -9,7 +9,7 @@ import Testing
         #expect("\(PortNames(directory: "/srv/names"))" == "names in /srv/names")
         let credentials = PeerCredentials(processID: 1, userID: 2, groupID: 3)
         #expect(
-            "\(MessagePort.Peer(connection: 4, credentials: credentials))"
+            "\(MessagePort.Peer(id: 4, credentials: credentials))"
                 == "process 1 of user 2, group 3, connection 4")
     }
 }

@@ -17,8 +17,8 @@ import Testing
                 let questions = Port<ReplyRight<Int>>()
                 let name = try PortName("org.example.length")
                 try server.runLoop.performAndWait {
-                    RunLoop.current.add(questions, forMode: .common) { $0.send(42) }
-                    let port = try MessagePort(name: name)
+                    RunLoop.current.add(questions, forMode: .common) { $0.reply(42) }
+                    let port = try MessagePort(named: name)
                     try RunLoop.current.add(port, forMode: .common) { message in
                         let answer = message.bytes + [UInt8(message.descriptors.count)]
                         do { try message.reply(answer) } catch { Issue.record(error) }

@@ -51,6 +51,33 @@ import Testing
     }
 }
 
+extension HotRestartTests {
+    @Test func `of several new servers at once, each takes over from the one before`() throws {
+        let stage = try RestartStage()
+        let port = try stage.start(1)
+        for _ in 2...5 { try stage.begin() }
+        #expect(try stage.ready(5) == port)
+        let endings = try stage.end()
+        #expect(endings.count == 5 && endings.allSatisfy { $0.isSuccess }, "\(endings.map(\.message))")
+    }
+
+    @Test func `a new server whose predecessor is killed while it asks is the first one`() throws {
+        let stage = try RestartStage()
+        // The predecessor ends when it is asked, and replies nothing.
+        let old = try RunLoopThread(name: "old server")
+        let port = try MessagePort(named: PortName("restart"), in: stage.names.names)
+        try old.runLoop.performAndWait {
+            try RunLoop.current.add(port, forMode: .common) { message in
+                port.invalidate()
+                withExtendedLifetime(message.id) {}
+            }
+        }
+        _ = try stage.start(1)
+        #expect(try stage.end().allSatisfy { $0.isSuccess })
+        old.stop()
+    }
+}
+
 private struct Answer: Sendable {
     let asked: String
     let generation: Int
@@ -62,28 +89,40 @@ private struct Answer: Sendable {
 private final class RestartStage: Sendable {
     /// The number of pairs of connections for each client.
     let rounds = 64
-    private let names: OwnNames
+    let names: OwnNames
     private let test: PortServer
-    private let ready = Log<String>()
+    private let reports = Log<String>()
     private let endings = Log<Program.Ending>()
     private let processes = Log<Threads>()
     private let restarts = (0..<3).map { _ in Gate() }
 
     init() throws {
         names = try OwnNames()
-        let ready = self.ready
-        test = try PortServer(names) { message in ready.add(text(message)) }
+        let reports = self.reports
+        test = try PortServer(names) { message in reports.add(text(message)) }
     }
 
     /// Starts a server, and waits until it serves.
     ///
     /// - Returns: The port at which it listens.
     func start(_ generation: Int) throws -> UInt16 {
+        try begin()
+        return try ready(generation)
+    }
+
+    /// Starts a server.
+    func begin() throws {
         let (names, endings) = (self.names, self.endings)
         processes.add(
             try Threads(1) { _ in endings.add(try Program("RestartServer").run(names.directory)) })
-        waitUntil("the server is ready") { self.ready.entries.count == generation }
-        let words = try #require(ready.entries.last).split(separator: " ").compactMap { Int($0) }
+    }
+
+    /// Waits until as many servers have begun to serve, one after another.
+    ///
+    /// - Returns: The port at which the last one listens.
+    func ready(_ generation: Int) throws -> UInt16 {
+        waitUntil("the server is ready") { self.reports.entries.count >= generation }
+        let words = try #require(reports.entries.last).split(separator: " ").compactMap { Int($0) }
         #expect(words.first == generation)
         return UInt16(try #require(words.last))
     }

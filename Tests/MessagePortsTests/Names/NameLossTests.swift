@@ -35,10 +35,10 @@ import class RunLoops.RunLoop
         try withScratchDirectory { path in
             let directory = path + "/names"
             try onLoopThread { loop in
-                let port = try MessagePort(name: PortName("test"), in: PortNames(directory: directory))
+                let port = try MessagePort(named: PortName("test"), in: PortNames(directory: directory))
                 var (losses, messages) = (0, 0)
                 try loop.add(port, forMode: .common) { _ in messages += 1 }
-                try port.onNameLoss { losses += 1 }
+                try port.onNameLoss { losses += $0 === port ? 1 : 100 }
                 let remote = try RemotePort(connectingTo: port.name, in: PortNames(directory: directory))
                 try loop.add(remote, forMode: .common) { _ = $0.id }
                 loop.connect(remote, in: .default)
@@ -53,11 +53,11 @@ import class RunLoops.RunLoop
                 loop.settle()
                 #expect(losses == 1)
                 // A handler that is set after the loss is called, too.
-                try port.onNameLoss { losses += 10 }
+                try port.onNameLoss { _ in losses += 10 }
                 while losses < 11 { _ = loop.run(mode: .default, before: .hang) }
                 // The name can be registered again.
                 port.invalidate()
-                let next = try MessagePort(name: PortName("test"), in: PortNames(directory: directory))
+                let next = try MessagePort(named: PortName("test"), in: PortNames(directory: directory))
                 #expect(next.isValid)
             }
         }
@@ -66,14 +66,14 @@ import class RunLoops.RunLoop
     @Test func `two ports have a name after its files were removed, and the first one is told`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let first = try MessagePort(name: PortName("test"), in: names.names)
+            let first = try MessagePort(named: PortName("test"), in: names.names)
             var losses = 0
             try loop.add(first, forMode: .common) { _ = $0.id }
-            try first.onNameLoss { losses += 1 }
+            try first.onNameLoss { _ in losses += 1 }
             for file in ["/test", "/.test.lock"] {
                 try FileManager.default.removeItem(atPath: names.directory + file)
             }
-            let second = try MessagePort(name: PortName("test"), in: names.names)
+            let second = try MessagePort(named: PortName("test"), in: names.names)
             while losses == 0 { _ = loop.run(mode: .default, before: .hang) }
             first.invalidate()
             // The first port does not remove the files of the second one.
@@ -86,11 +86,11 @@ import class RunLoops.RunLoop
     {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("test"), in: names.names)
+            let port = try MessagePort(named: PortName("test"), in: names.names)
             try loop.add(port, forMode: .common) { _ = $0.id }
-            try port.onNameLoss { Issue.record("the name is not lost") }
+            try port.onNameLoss { _ in Issue.record("the name is not lost") }
             loop.settle()
-            for number in 0..<20 { _ = try MessagePort(name: PortName("other \(number)"), in: names.names) }
+            for number in 0..<20 { _ = try MessagePort(named: PortName("other \(number)"), in: names.names) }
             #expect(!isReadable(port.core.set.descriptor))
             #expect(unsafe chmod(names.directory + "/test", 0o600) == 0)
             waitUntil("the change is reported") { isReadable(port.core.set.descriptor) }
@@ -101,9 +101,9 @@ import class RunLoops.RunLoop
 
     @Test func `an abstract name cannot be lost`() throws {
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("@run-loops-test-\(getpid())"))
+            let port = try MessagePort(named: PortName("@run-loops-test-\(getpid())"))
             try loop.add(port, forMode: .common) { _ = $0.id }
-            try port.onNameLoss { Issue.record("the name is not lost") }
+            try port.onNameLoss { _ in Issue.record("the name is not lost") }
             loop.settle()
             #expect(port.isValid)
         }
@@ -115,9 +115,9 @@ import class RunLoops.RunLoop
             let names = try OwnNames()
             try onLoopThread { loop in
                 for _ in 0..<300 {
-                    let port = try MessagePort(name: PortName("test"), in: names.names)
+                    let port = try MessagePort(named: PortName("test"), in: names.names)
                     try loop.add(port, forMode: .common) { _ = $0.id }
-                    try port.onNameLoss {}
+                    try port.onNameLoss { _ in }
                     port.invalidate()
                 }
             }

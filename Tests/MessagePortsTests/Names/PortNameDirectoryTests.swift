@@ -80,7 +80,7 @@ import Testing
     ) throws {
         try withScratchDirectory { path in
             let reason = "it cannot be used by its descriptor, because there is no \(descriptors)"
-            #expect(throws: PortNameError.unsafeDirectory(path: path, reason: reason)) {
+            #expect(throws: PortNameError.unsafeDirectory(path, reason)) {
                 _ = try NameDirectory(.directory(path), makes: false, descriptors: descriptors)
             }
         }
@@ -149,8 +149,9 @@ import Testing
             let system = "/run/user/\(geteuid()) does not exist"
             #expect(
                 error
-                    == .noDirectory(
-                        reason:
+                    == PortNameError(
+                        .noDirectory,
+                        details:
                             "XDG_RUNTIME_DIR=/proc/self/status is not a directory, \(system), HOME is not set"
                     ))
             #expect(error == nameError { () throws(PortNameError) in _ = try PortNames.user.owner(of: name) })
@@ -228,7 +229,7 @@ func withScratchDirectory(_ body: (String) throws -> Void) throws {
 }
 
 private func expectUnsafe(_ path: String, _ reason: String) throws {
-    let error = PortNameError.unsafeDirectory(path: path, reason: reason)
+    let error = PortNameError.unsafeDirectory(path, reason)
     let name = try PortName("clock")
     #expect(throws: error) { _ = try PortNames(directory: path).register(name) }
     #expect(throws: error) { try PortNames(directory: path).owner(of: name) }

@@ -1,7 +1,8 @@
-import MessagePorts
 import RunLoops
 import TestSupport
 import Testing
+
+@testable import MessagePorts
 
 /// The texts that are names of ports.
 @Suite struct PortNameTests {
@@ -24,7 +25,7 @@ import Testing
         (String(repeating: "ö", count: 41), "it has 82 bytes, more than 80"),
     ])
     func `a text that cannot be a name is refused, with the reason`(text: String, reason: String) {
-        let error = PortNameError.malformed(name: text, reason: reason)
+        let error = PortNameError(.malformed, name: text, details: reason)
         #expect(throws: error) { try PortName(text) }
         #expect("\(error)" == "\"\(text)\" cannot be the name of a port: \(reason)")
     }
@@ -46,16 +47,16 @@ import Testing
         let error = SystemError(call: "open", code: 13)
         #expect("\(PortNameError.refused(error))" == "\(error)")
         #expect(
-            "\(PortNameError.unsafeDirectory(path: "/tmp", reason: "it is public"))"
-                == "/tmp is not safe for names of ports: it is public; remove it, or use PortNames(directory:)"
+            "\(PortNameError.unsafeDirectory("/tmp", "it is public"))"
+                == "the directory is not safe for names of ports: /tmp: it is public; remove it, or use PortNames(directory:)"
         )
     }
 
     @Test func `a taken name and an unknown one say which port failed`() throws {
         let (names, name) = (try OwnNames(), try PortName("clock"))
-        let port = try MessagePort(name: name, in: names.names)
+        let port = try MessagePort(named: name, in: names.names)
         let taken = refusal { () throws(MessagePortError) in
-            _ = try MessagePort(name: name, in: names.names, fileID: "Shop/Clock.swift", line: 7)
+            _ = try MessagePort(named: name, in: names.names, fileID: "Shop/Clock.swift", line: 7)
         }
         let made = "made at Shop/Clock.swift:7"
         #expect(taken.map { "\($0)" } == "message port \"clock\" \(made): a live port has the name clock")

@@ -292,7 +292,10 @@ private func dieWithName(isAbstract: Bool) throws {
 
 /// Registers a name, and throws the underlying error of the kernel.
 private func registerThrowingSystemError(_ names: PortNames, _ name: PortName) throws {
-    do { _ = try names.register(name) } catch PortNameError.refused(let error) { throw error }
+    do { _ = try names.register(name) } catch {
+        if let refusal = error.systemError { throw refusal }
+        throw error
+    }
 }
 
 /// True if no port has the name.

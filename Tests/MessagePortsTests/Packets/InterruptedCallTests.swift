@@ -43,7 +43,7 @@ import class MessagePorts.MessagePort
     func `a name is taken`(call: Faults.Call) throws {
         let names = try OwnNames()
         let name = try PortName("test")
-        let port = try interrupted(call) { try MessagePort(name: name, in: names.names) }
+        let port = try interrupted(call) { try MessagePort(named: name, in: names.names) }
         port.invalidate()
     }
 

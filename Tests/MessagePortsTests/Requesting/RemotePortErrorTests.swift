@@ -11,7 +11,7 @@ import Testing
         let remote = try RemotePort(
             named: server.name, in: server.names.names, before: .hang, fileID: "Shop/Orders.swift", line: 12)
         let place = "remote port \"\(server.name)\" made at Shop/Orders.swift:12: "
-        let unused = await #expect(throws: MessagePortError.noReply) {
+        let unused = await #expect(throws: MessagePortError(.noReply)) {
             _ = try await remote.request(before: .hang)
         }
         #expect(unused.map { "\($0)" } == place + "the right to reply to the request was released unused")
@@ -26,5 +26,29 @@ import Testing
         remote.invalidate()
         let ended = refusal { () throws(MessagePortError) in try remote.send() }
         #expect(ended.map { "\($0)" } == place + "the port has ended, or the connection to it")
+    }
+
+    @Test func `the reason of an error is caught, compared and switched over, with what belongs to it`()
+        throws
+    {
+        let names = try OwnNames()
+        let name = try PortName("nobody")
+        func connect(_ name: PortName) throws {
+            _ = try RemotePort(named: name, in: names.names, before: .hang)
+        }
+        do { try connect(name) } catch MessagePortError.Reason.notAdmitted {
+            Issue.record("nobody has refused")
+        } catch MessagePortError.Reason.name {}
+        let error = #expect(throws: MessagePortError.self) { try connect(name) }
+        #expect(error?.nameError?.reason == .unknown && error?.nameError?.name == "nobody")
+        #expect(error?.limit == nil && error?.systemError == nil)
+        func make(_ text: String) throws { _ = try PortName(text) }
+        do { try make("a/b") } catch PortNameError.Reason.malformed {}
+        switch MessagePortError(.ended).reason {
+        case .timedOut, .noReply: Issue.record("the reason is another one")
+        case .ended: break
+        default: Issue.record("the reason is not told")
+        }
+        #expect(MessagePortError(.ended).about("a port") == MessagePortError(.ended))
     }
 }

@@ -14,21 +14,25 @@ import Testing
             let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
             var events: [String] = []
             try loop.add(remote, forMode: .common) { events.append("message \($0.id)") }
-            remote.onConnection { events.append("connected") }
+            remote.onConnect { events.append($0 === remote ? "connected" : "another port") }
             loop.settle()
-            #expect(events.isEmpty && !remote.isConnected && remote.isValid && remote.limits == (0, 0))
+            #expect(
+                events.isEmpty && !remote.isConnected && remote.isValid && remote.messageByteLimit == 0
+                    && remote.descriptorLimit == 0)
             #expect(try !remote.trySend())
             try server.serve { message in
-                do { _ = try server.port.send(id: message.id, to: message.sender) } catch {
+                do { _ = try server.port.trySend(id: message.id, to: message.sender) } catch {
                     Issue.record(error)
                 }
             }
             while events.isEmpty { _ = loop.run(mode: .default, before: .hang) }
-            #expect(events == ["connected"] && remote.isConnected && remote.limits == (65_536, 32))
+            #expect(
+                events == ["connected"] && remote.isConnected && remote.messageByteLimit == 65_536
+                    && remote.descriptorLimit == 32)
             #expect(try remote.trySend(id: 5))
             while events.count < 2 { _ = loop.run(mode: .default, before: .hang) }
             #expect(events == ["connected", "message 5"])
-            remote.onConnection { events.append("again") }
+            remote.onConnect { _ in events.append("again") }
             while events.count < 3 { _ = loop.run(mode: .default, before: .hang) }
             #expect(events.last == "again")
         }
@@ -52,10 +56,13 @@ import Testing
             let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
             var endings: [MessagePortError] = []
             try loop.add(remote, forMode: .common) { _ = $0.id }
-            remote.onConnection { Issue.record("it was not let in") }
-            remote.onEnd { endings.append($0) }
+            remote.onConnect { _ in Issue.record("it was not let in") }
+            remote.onEnd { ended, error in
+                #expect(ended === remote)
+                endings.append(error)
+            }
             while endings.isEmpty { _ = loop.run(mode: .default, before: .hang) }
-            #expect(endings == [.notAdmitted] && !remote.isValid)
+            #expect(endings == [MessagePortError(.notAdmitted)] && !remote.isValid)
             // The port has left the loop, so the mode is empty.
             #expect(loop.run(mode: .default, before: .hang) == false)
         }
@@ -65,13 +72,13 @@ import Testing
         let stage = try PushStage()
         let client = try stage.silentClient()
         let peer = try stage.peer()
-        for number in 0..<UInt32(100) { #expect(try stage.port.send(id: number, to: peer)) }
+        for number in 0..<UInt32(100) { #expect(try stage.port.trySend(id: number, to: peer)) }
         stage.port.invalidate()
         let count = Log<Int>()
         let log = client.log
         try client.onThread { [remote = client.remote, hasEnded = client.hasEnded] loop in
             try loop.add(remote, forMode: .common) { log.add($0.id) }
-            remote.onEnd { _ in
+            remote.onEnd { _, _ in
                 count.add(log.entries.count)
                 hasEnded.open()
             }
@@ -88,9 +95,9 @@ import Testing
         client.remote.invalidate()
         #expect(client.hasEnded.wait())
         try client.onThread { _ in }
-        #expect(client.ended.entries == [.ended])
+        #expect(client.ended.entries == [MessagePortError(.ended)])
         // After the end a new handler is released, and setting it is not misuse.
-        try client.onThread { [remote = client.remote] _ in remote.onRoom {} }
+        try client.onThread { [remote = client.remote] _ in remote.onRoom { _ in } }
     }
 
     @Test func `without room nothing is sent, and room is told once`() throws {
@@ -119,7 +126,7 @@ import Testing
             let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
             var rooms = 0
             try loop.add(remote, forMode: .common) { _ = $0.id }
-            remote.onRoom { rooms += 1 }
+            remote.onRoom { rooms += $0 === remote ? 1 : 100 }
             #expect(try !remote.trySend())
             // The socket has room, and does not keep the loop awake.
             loop.settle()
@@ -138,7 +145,7 @@ import Testing
             var rooms = 0
             try loop.add(remote, forMode: .common) { _ = $0.id }
             loop.connect(remote, in: .default)
-            remote.onRoom { rooms += 1 }
+            remote.onRoom { _ in rooms += 1 }
             for times in 1...3 {
                 Faults.refuseSends(ENOBUFS, times: 1)
                 #expect(try !remote.trySend())
@@ -159,7 +166,7 @@ import Testing
         let own = try client.onThread { _ in
             refusal { () throws(MessagePortError) in _ = try remote.request(id: 1, before: .hang) }
         }
-        #expect(own == .wouldDeadlock)
+        #expect(own == MessagePortError(.wouldDeadlock))
         let threads = try Threads(4) { index in
             for number in 0..<UInt32(50) {
                 let reply = try remote.request(id: UInt32(index) * 100 + number, before: .hang)
@@ -180,8 +187,10 @@ import Testing
             let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
             try loop.add(remote, forMode: .common) { _ = $0.id }
             let past = refusal { () throws(MessagePortError) in try remote.send(before: .distantPast) }
-            #expect(past == .timedOut)
-            #expect(refusal { () throws(MessagePortError) in try remote.send() } == .wouldDeadlock)
+            #expect(past == MessagePortError(.timedOut))
+            #expect(
+                refusal { () throws(MessagePortError) in try remote.send() }
+                    == MessagePortError(.wouldDeadlock))
             let sent = Gate()
             let sender = try Threads(1) { _ in
                 try remote.send(id: 3, before: .hang)
@@ -205,7 +214,7 @@ import Testing
             loop.connect(remote, in: other)
             #expect(try remote.trySend())
             let peer = try stage.peer()
-            for number in 0..<UInt32(3) { #expect(try stage.port.send(id: number, to: peer)) }
+            for number in 0..<UInt32(3) { #expect(try stage.port.trySend(id: number, to: peer)) }
             loop.settle()
             #expect(received.isEmpty)
             loop.remove(remote, forMode: other)
@@ -229,7 +238,7 @@ import Testing
             loop.connect(remote, in: .default)
             #expect(try remote.trySend())
             let peer = try stage.peer()
-            for number in 0..<UInt32(2) { #expect(try stage.port.send(id: number, to: peer)) }
+            for number in 0..<UInt32(2) { #expect(try stage.port.trySend(id: number, to: peer)) }
             while received.count < 4 { _ = loop.run(mode: .default, before: .hang) }
             #expect(received == ["begin 0", "begin 1", "end 1", "end 0"])
         }
@@ -242,9 +251,9 @@ import Testing
             let remote = try RemotePort(connectingTo: stage.server.name, in: stage.server.names.names)
             let counted = (Counted(alive), Counted(alive), Counted(alive), Counted(alive))
             try loop.add(remote, forMode: .common) { _ in withExtendedLifetime(counted.0) {} }
-            remote.onConnection { withExtendedLifetime(counted.1) {} }
-            remote.onRoom { withExtendedLifetime(counted.2) {} }
-            remote.onEnd { _ in withExtendedLifetime(counted.3) {} }
+            remote.onConnect { _ in withExtendedLifetime(counted.1) {} }
+            remote.onRoom { _ in withExtendedLifetime(counted.2) {} }
+            remote.onEnd { _, _ in withExtendedLifetime(counted.3) {} }
         }
         waitUntil("all is released") { alive.count == 0 && stage.port.statistics.connections == 0 }
     }

@@ -13,7 +13,7 @@ import Testing
         let timeouts = Shared()
 
         func note(_ error: MessagePortError) {
-            switch error {
+            switch error.reason {
             case .noReply: refusals.increment()
             case .timedOut: timeouts.increment()
             default: Issue.record(error)
@@ -50,7 +50,7 @@ import Testing
         let loop = second.runLoop
         let server = try PortServer { answer($0, loop) }
         let remote = try server.connect()
-        try await second.runLoop.performAndWait { try remote.onInvalidation {} }
+        try await second.runLoop.performAndWait { try remote.addInvalidationHandler {} }
         let outcomes = Outcomes()
         let rounds = 150
         let threads = try Threads(4) { index in

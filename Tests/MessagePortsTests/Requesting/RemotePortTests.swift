@@ -98,8 +98,8 @@ import Testing
     @Test func `a request whose message is destroyed fails at once with noReply`() async throws {
         let server = try PortServer()
         let remote = try server.connect()
-        #expect(throws: MessagePortError.noReply) { _ = try remote.request(before: .hang) }
-        await #expect(throws: MessagePortError.noReply) { _ = try await remote.request(before: .hang) }
+        #expect(throws: MessagePortError(.noReply)) { _ = try remote.request(before: .hang) }
+        await #expect(throws: MessagePortError(.noReply)) { _ = try await remote.request(before: .hang) }
         #expect(remote.isValid)
     }
 
@@ -108,7 +108,7 @@ import Testing
         let server = try PortServer { keeper.keep($0) }
         let remote = try server.connect()
         let start = ContinuousClock.now
-        #expect(throws: MessagePortError.timedOut) {
+        #expect(throws: MessagePortError(.timedOut)) {
             _ = try remote.request(id: 1, before: start + .milliseconds(30))
         }
         #expect(ContinuousClock.now - start >= .milliseconds(30))
@@ -132,8 +132,8 @@ import Testing
         let task = Task { _ = try await remote.request(id: 1, before: .hang) }
         await yieldUntil("it was asked") { keeper.count == 1 }
         task.cancel()
-        await #expect(throws: MessagePortError.cancelled) { try await task.value }
-        await #expect(throws: MessagePortError.timedOut) {
+        await #expect(throws: MessagePortError(.cancelled)) { try await task.value }
+        await #expect(throws: MessagePortError(.timedOut)) {
             _ = try await remote.request(id: 2, before: .now + .milliseconds(20))
         }
         await yieldUntil("both were asked") { keeper.count == 2 }
@@ -162,7 +162,7 @@ import Testing
                 let isItsOwn = text(reply) == "from elsewhere"
                 #expect(isItsOwn)
             } else {
-                #expect(throws: MessagePortError.noReply) { _ = try remote.request(id: 1, before: .hang) }
+                #expect(throws: MessagePortError(.noReply)) { _ = try remote.request(id: 1, before: .hang) }
             }
         }
         waitUntil("both have asked") { keeper.count == 2 }
@@ -181,7 +181,7 @@ import Testing
 
     @Test func `connecting to a port that is not served times out`() throws {
         let server = try PortServer(nil, nil)
-        #expect(throws: MessagePortError.timedOut) {
+        #expect(throws: MessagePortError(.timedOut)) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
         try server.serve { _ = $0.id }
@@ -191,8 +191,8 @@ import Testing
     @Test func `a taken name is refused, and is free again when its port has ended`() throws {
         let server = try PortServer()
         let (name, names) = (server.name, server.names.names)
-        #expect(throws: MessagePortError.name(.taken(name))) { _ = try MessagePort(name: name, in: names) }
+        #expect(throws: MessagePortError.name(.taken(name))) { _ = try MessagePort(named: name, in: names) }
         server.port.invalidate()
-        _ = try MessagePort(name: name, in: names)
+        _ = try MessagePort(named: name, in: names)
     }
 }

@@ -30,7 +30,7 @@ import Testing
         waitUntil("it waits to be told") { connection.state.withLock { _ in late.gate != nil } }
         // The reader is done, and wakes the first waiter. That waiter has timed out and is still in the table.
         connection.stopReading()
-        connection.abandon(early, .timedOut)
+        connection.abandon(early, MessagePortError(.timedOut))
         played.send(Frame(kind: .noReply, number: late.number))
         try waiting.join()
         #expect(late.isDecided)
@@ -49,7 +49,7 @@ import Testing
     @Test func `a request that is decided while it waits to be sent is not begun again`() throws {
         let played = try PlayedPort()
         let connection = played.remote.connection
-        #expect(throws: MessagePortError.timedOut) {
+        #expect(throws: MessagePortError(.timedOut)) {
             while true { try played.remote.send(before: .distantPast) }
         }
         let request = PendingRequest(isTask: true)
@@ -58,12 +58,15 @@ import Testing
         }
         waitUntil("it is in the table") { connection.state.withLock { !$0.requests.isEmpty } }
         // As if a reader had received the port's reply that it has not got the request.
-        let waiter = connection.state.withLock { $0.requests.take(1)?.decide(.failure(.noReply)) }
+        let waiter = connection.state.withLock {
+            $0.requests.take(1)?.decide(.failure(MessagePortError(.noReply)))
+        }
         #expect(waiter != nil)
         // The request cannot be sent any longer, but is already decided.
         played.end()
         try sending.join()
-        guard case .failure(.noReply) = request.outcome else { throw Unexpected() }
+        guard case .failure(let error) = request.outcome else { throw Unexpected() }
+        #expect(error.reason == .noReply)
         #expect(connection.state.withLock { $0.requests.isEmpty && $0.requests.taskCount == 0 })
     }
 

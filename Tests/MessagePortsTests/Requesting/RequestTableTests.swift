@@ -58,9 +58,9 @@ import Testing
     @Test func `deciding a request wakes its waiter, and a later waiter does not wait`() {
         let (request, gate) = (PendingRequest(isTask: false), ThreadGate())
         #expect(request.attach(.thread(gate)) && !request.isDecided && request.outcome == nil)
-        request.decide(.failure(.noReply)).wake()
+        request.decide(.failure(MessagePortError(.noReply))).wake()
         #expect(request.isDecided && gate.wait(until: .now))
-        guard case .failure(.noReply) = request.outcome else {
+        guard case .failure(let error) = request.outcome, error.reason == .noReply else {
             Issue.record("it was decided otherwise")
             return
         }

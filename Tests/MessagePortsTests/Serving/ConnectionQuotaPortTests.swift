@@ -12,9 +12,9 @@ import Testing
         throws
     {
         let names = try OwnNames()
-        var limits = MessagePort.Limits()
-        limits.connections = 8
-        limits.connectionsPerProcess = 5
+        var limits = MessagePort.Options()
+        limits.connectionLimit = 8
+        limits.connectionLimitPerProcess = 5
         let (greedyWaits, mayEnd) = (RightHolder(), Gate())
         let server = try PortServer(names, limits: limits) { message in
             var message = message
@@ -32,7 +32,7 @@ import Testing
         let honest = try (0..<3).map { _ in try server.connect() }
         for remote in honest { _ = try remote.request(before: .hang) }
         // Now no connections are left, and further clients wait.
-        #expect(throws: MessagePortError.timedOut) {
+        #expect(throws: MessagePortError(.timedOut)) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
         #expect(greedyWaits.reply() == nil)
@@ -45,19 +45,19 @@ import Testing
     }
 
     @Test func `rejected and closed connections do not count against a process's quota`() throws {
-        var limits = MessagePort.Limits()
-        limits.connectionsPerProcess = 1
+        var limits = MessagePort.Options()
+        limits.connectionLimitPerProcess = 1
         let count = Shared()
         let server = try PortServer(
             limits: limits, admitting: { _ in count.increment().isMultiple(of: 2) })
         for _ in 0..<10 {
             do {
                 let remote = try server.connect()
-                #expect(throws: MessagePortError.tooManyConnections) { _ = try server.connect() }
+                #expect(throws: MessagePortError(.tooManyConnections)) { _ = try server.connect() }
                 remote.invalidate()
             }
             waitUntil("it is gone") { server.port.statistics.connections == 0 }
-            #expect(throws: MessagePortError.notAdmitted) { _ = try server.connect() }
+            #expect(throws: MessagePortError(.notAdmitted)) { _ = try server.connect() }
         }
         #expect(server.port.statistics.excessConnections == 10 && server.port.statistics.refusedPeers == 10)
     }
@@ -65,7 +65,7 @@ import Testing
     @Test func `a port lets one process have 64 connections by default`() throws {
         let server = try PortServer()
         let remotes = try (0..<64).map { _ in try server.connect() }
-        #expect(throws: MessagePortError.tooManyConnections) { _ = try server.connect() }
+        #expect(throws: MessagePortError(.tooManyConnections)) { _ = try server.connect() }
         #expect(remotes.allSatisfy { $0.isValid })
     }
 
@@ -73,9 +73,9 @@ import Testing
         // Only the administrator can start a process of another user.
         if !Child.canChangeUser { return }
         let name = try PortName("@share-of-user-\(getpid())")
-        var limits = MessagePort.Limits()
-        limits.connectionsPerUser = 3
-        let port = try MessagePort(name: name, limits: limits, admitting: { _ in true })
+        var limits = MessagePort.Options()
+        limits.connectionLimitPerUser = 3
+        let port = try MessagePort(named: name, options: limits, admitting: { _ in true })
         let thread = try RunLoopThread(name: "server")
         defer { thread.stop() }
         try await thread.runLoop.performAndWait {

@@ -5,10 +5,10 @@ import Testing
 
 /// The limits on the number of connections of each process and of each user.
 @Suite struct ConnectionQuotaTests {
-    private static func limits() -> MessagePort.Limits {
-        var limits = MessagePort.Limits()
-        limits.connectionsPerProcess = 2
-        limits.connectionsPerUser = 3
+    private static func limits() -> MessagePort.Options {
+        var limits = MessagePort.Options()
+        limits.connectionLimitPerProcess = 2
+        limits.connectionLimitPerUser = 3
         return limits
     }
 

@@ -80,8 +80,8 @@ import Testing
 
     @Test
     func `a peer beyond its bound is not read while it sends descriptors, and others are`() throws {
-        var limits = MessagePort.Limits()
-        limits.untakenDescriptors = 2
+        var limits = MessagePort.Options()
+        limits.untakenDescriptorLimit = 2
         let kept = KeptMessages()
         let server = try PortServer(limits: limits) { message in
             if message.isRequest {
@@ -99,7 +99,7 @@ import Testing
         _ = try honest.request(before: .hang)
         #expect(kept.ids == [1, 2])
         let passes = server.thread.runLoop.statistics.passes
-        #expect(throws: MessagePortError.timedOut) {
+        #expect(throws: MessagePortError(.timedOut)) {
             _ = try sender.request(before: .now + .milliseconds(200))
         }
         // The loop does not spin.

@@ -13,7 +13,7 @@ import Testing
     ) throws {
         try onLoopThread { loop in
             let names = try OwnNames()
-            let port = try MessagePort(name: PortName("parting"), in: names.names)
+            let port = try MessagePort(named: PortName("parting"), in: names.names)
             // The port ends before the directory of its name.
             defer { withExtendedLifetime(names) { port.invalidate() } }
             let remote = try Threads(1) { _ in
@@ -59,17 +59,17 @@ import Testing
     @Test func `calling onPeerEnd while the replaced handler is destroyed takes effect`() throws {
         try onLoopThread { loop in
             let names = try OwnNames()
-            let port = try MessagePort(name: PortName("parting"), in: names.names)
+            let port = try MessagePort(named: PortName("parting"), in: names.names)
             // The port ends before the directory of its name.
             defer { withExtendedLifetime(names) { port.invalidate() } }
             try loop.add(port, forMode: .default) { _ = $0.id }
             let log = Log<String>()
             func askLater() {
-                let parting = Parting { port.onPeerEnd { _ in log.add("third") } }
-                port.onPeerEnd { _ in parting.hold() }
+                let parting = Parting { port.onPeerEnd { _, _ in log.add("third") } }
+                port.onPeerEnd { _, _ in parting.hold() }
             }
             askLater()
-            port.onPeerEnd { _ in log.add("second") }
+            port.onPeerEnd { _, _ in log.add("second") }
             let remote = try Threads(1) { _ in
                 try RemotePort(named: port.name, in: names.names, before: .hang).invalidate()
             }

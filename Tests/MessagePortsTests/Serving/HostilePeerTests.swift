@@ -75,9 +75,9 @@ import Testing
     }
 
     @Test func `a message beyond the limits that the port stated ends its connection`() throws {
-        var limits = MessagePort.Limits()
-        limits.body = 100
-        limits.descriptors = 1
+        var limits = MessagePort.Options()
+        limits.messageByteLimit = 100
+        limits.descriptorLimit = 1
         let stage = try HostileStage(limits)
         let edge = try stage.connectAndGreet()
         let body = [UInt8](repeating: 1, count: 100_000)
@@ -147,8 +147,8 @@ import Testing
         async throws
     {
         try await #require(processExitsWith: .success) {
-            var limits = MessagePort.Limits()
-            limits.descriptors = 253
+            var limits = MessagePort.Options()
+            limits.descriptorLimit = 253
             let stage = try HostileStage(limits)
             let peer = try stage.connectAndGreet()
             let bound = try boundOfDescriptors()
@@ -172,8 +172,8 @@ import Testing
 
     @Test func `a peer that sends requests and never reads is closed when too many replies are kept`() throws
     {
-        var limits = MessagePort.Limits()
-        limits.keptReplies = 100_000
+        var limits = MessagePort.Options()
+        limits.keptReplyByteLimit = 100_000
         let stage = try HostileStage(limits)
         let peer = try stage.connectAndGreet(.init(bodyLength: 65_536, descriptorCount: 0))
         let body = [UInt8](repeating: 1, count: 50_000)
@@ -282,10 +282,10 @@ import Testing
     @Test func `a thousand silent connections do not keep out others for ever`() async throws {
         try await #require(processExitsWith: .success) {
             try limitDescriptors(to: 4_096)
-            var limits = MessagePort.Limits()
-            limits.greeting = .seconds(1)
-            limits.connections = 400
-            limits.connectionsPerProcess = 400
+            var limits = MessagePort.Options()
+            limits.greetingTimeout = .seconds(1)
+            limits.connectionLimit = 400
+            limits.connectionLimitPerProcess = 400
             let stage = try HostileStage(limits)
             let silent = try (0..<1_000).map { _ in try stage.connect() }
             stage.seeThatHonestGoesOn()
@@ -308,7 +308,7 @@ import Testing
         if !Child.canChangeUser { return }
         let name = try PortName("@hostile-user-\(getpid())")
         let refused = Shared()
-        let port = try MessagePort(name: name, admitting: { $0.isOfThisUser })
+        let port = try MessagePort(named: name, admitting: { $0.isOfThisUser })
         let thread = try RunLoopThread(name: "server")
         defer { thread.stop() }
         try await thread.runLoop.performAndWait {
@@ -317,7 +317,7 @@ import Testing
         try await #require(processExitsWith: .success) {
             try #require(setuid(65_534) == 0)
             let name = try PortName("@hostile-user-\(getppid())")
-            #expect(throws: MessagePortError.notAdmitted) { _ = try RemotePort(named: name, before: .hang) }
+            #expect(throws: MessagePortError(.notAdmitted)) { _ = try RemotePort(named: name, before: .hang) }
         }
         #expect(port.statistics.refusedPeers == 1 && port.statistics.admittedPeers == 0 && refused.count == 0)
         port.invalidate()

@@ -23,7 +23,7 @@ final class HostileStage: Sendable {
     /// The ID of the honest client's requests.
     static let honestNumber: UInt32 = 1_000_000
 
-    init(_ limits: MessagePort.Limits = MessagePort.Limits()) throws {
+    init(_ limits: MessagePort.Options = MessagePort.Options()) throws {
         let served = self.served
         let server = try PortServer(limits: limits) { message in
             if message.id != HostileStage.honestNumber { served.add(message.id) }
@@ -34,7 +34,7 @@ final class HostileStage: Sendable {
         }
         self.server = server
         let gone = self.gone
-        try server.onThread { [port = server.port] _ in port.onPeerEnd { gone.add($0.connection) } }
+        try server.onThread { [port = server.port] _ in port.onPeerEnd { gone.add($1.id) } }
         let remote = try server.connect()
         let (isOver, answers) = (self.isOver, self.answers)
         honest = try Threads(1) { _ in

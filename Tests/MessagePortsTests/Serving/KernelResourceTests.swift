@@ -34,12 +34,12 @@ import Testing
             Faults.refuseSends(code, times: 1_000_000)
             let deadline = ContinuousClock.now + .milliseconds(20)
             let late = refusal { () throws(MessagePortError) in try remote.send(id: 1, before: deadline) }
-            #expect(late == .timedOut && ContinuousClock.now >= deadline)
+            #expect(late == MessagePortError(.timedOut) && ContinuousClock.now >= deadline)
             // The sender pauses between its attempts, and does not spin.
             #expect(1_000_000 - Faults.refusedSendsLeft < 30)
             let past = refusal { () throws(MessagePortError) in try remote.send(id: 2, before: .distantPast) }
-            #expect(past == .timedOut)
-            #expect(throws: MessagePortError.timedOut) {
+            #expect(past == MessagePortError(.timedOut))
+            #expect(throws: MessagePortError(.timedOut)) {
                 _ = try remote.request(id: 3, before: .now + .milliseconds(5))
             }
             Faults.refuseSends(0, times: 0)
@@ -57,7 +57,9 @@ import Testing
         let remote = try server.connect()
         _ = try remote.request(before: .hang)
         Faults.refuseSends(ENOMEM, times: 1_000_000)
-        #expect(throws: MessagePortError.timedOut) { _ = try server.connect(before: .now + .milliseconds(5)) }
+        #expect(throws: MessagePortError(.timedOut)) {
+            _ = try server.connect(before: .now + .milliseconds(5))
+        }
         Faults.refuseSends(0, times: 0)
     }
 
@@ -68,7 +70,9 @@ import Testing
         let sending = try Threads(1) { _ in
             Faults.refuseSends(ETOOMANYREFS, times: .max >> 32)
             isSending.open()
-            #expect(refusal { () throws(MessagePortError) in try remote.send(before: .hang) } == .ended)
+            #expect(
+                refusal { () throws(MessagePortError) in try remote.send(before: .hang) }
+                    == MessagePortError(.ended))
         }
         #expect(isSending.wait())
         server.port.invalidate()
@@ -110,8 +114,8 @@ import Testing
         let near = OwnedDescriptor(dup(pair.near.descriptor))
         let credentials = try pair.near.peer
         let connection = PortConnection(
-            PacketSocket(adopting: near), MessagePort.Peer(connection: 7, credentials: credentials),
-            MessagePort.Limits(), set, PortCounters())
+            PacketSocket(adopting: near), MessagePort.Peer(id: 7, credentials: credentials),
+            MessagePort.Options(), set, PortCounters())
         try set.add(connection.socket.descriptor, .reading, token: 7)
         connection.greeted(Frame.Limits(bodyLength: 100, descriptorCount: 0))
         Faults.refuseSends(ENOBUFS, times: 1_000)

@@ -12,9 +12,9 @@ import Testing
     {
         await #expect(processExitsWith: .success) {
             try limitDescriptors(to: 4_096)
-            var limits = MessagePort.Limits()
-            limits.connections = 1_000
-            limits.connectionsPerProcess = 1_000
+            var limits = MessagePort.Options()
+            limits.connectionLimit = 1_000
+            limits.connectionLimitPerProcess = 1_000
             let stage = try PushStage(limits)
             let count = 700
             try onLoopThread { loop in
@@ -22,14 +22,14 @@ import Testing
                 for _ in 0..<count {
                     let remote = try RemotePort(connectingTo: stage.server.name, in: stage.server.names.names)
                     try loop.add(remote, forMode: .common) { _ in arrived += 1 }
-                    remote.onEnd { _ in ended += 1 }
+                    remote.onEnd { _, _ in ended += 1 }
                     remotes.append(remote)
                 }
                 for remote in remotes { loop.connect(remote, in: .default) }
                 for remote in remotes where try !remote.trySend() { throw Unexpected() }
                 let last = try stage.peer(count - 1)
-                #expect(stage.port.statistics.connections == count && last.connection > 2)
-                for peer in stage.peers.entries where try !stage.port.send(to: peer) { throw Unexpected() }
+                #expect(stage.port.statistics.connections == count && last.id > 2)
+                for peer in stage.peers.entries where try !stage.port.trySend(to: peer) { throw Unexpected() }
                 while arrived < count { _ = loop.run(mode: .default, before: .hang) }
                 stage.port.invalidate()
                 while ended < count { _ = loop.run(mode: .default, before: .hang) }

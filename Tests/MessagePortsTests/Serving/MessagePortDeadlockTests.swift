@@ -9,20 +9,20 @@ import Testing
     @Test func `a thread that serves a port does not block on it`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("own"), in: names.names)
+            let port = try MessagePort(named: PortName("own"), in: names.names)
             try loop.add(port, forMode: .default) { _ = $0.id }
-            #expect(throws: MessagePortError.wouldDeadlock) {
+            #expect(throws: MessagePortError(.wouldDeadlock)) {
                 _ = try RemotePort(named: PortName("own"), in: names.names)
             }
             let connecting = try Threads(1) { _ in
                 let remote = try RemotePort(named: PortName("own"), in: names.names, before: .hang)
                 loop.perform {
-                    #expect(throws: MessagePortError.wouldDeadlock) { _ = try remote.request() }
-                    #expect(throws: MessagePortError.wouldDeadlock) {
+                    #expect(throws: MessagePortError(.wouldDeadlock)) { _ = try remote.request() }
+                    #expect(throws: MessagePortError(.wouldDeadlock)) {
                         while true { try remote.send([UInt8](repeating: 0, count: 10_000)) }
                     }
                     // With a deadline that has passed, the request is tried once, and does not block.
-                    #expect(throws: MessagePortError.timedOut) {
+                    #expect(throws: MessagePortError(.timedOut)) {
                         _ = try remote.request(before: .distantPast)
                     }
                     loop.stop()

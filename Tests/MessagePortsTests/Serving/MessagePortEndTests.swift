@@ -23,7 +23,7 @@ import Testing
         }
         let remote = try server.connect()
         let threads = try Threads(3) { _ in
-            #expect(throws: MessagePortError.ended) {
+            #expect(throws: MessagePortError(.ended)) {
                 _ = try remote.request(before: withDeadline ? .hang : nil)
             }
         }
@@ -31,10 +31,14 @@ import Testing
         await yieldUntil("all have asked") { asked.count == 4 }
         server.port.invalidate()
         server.port.invalidate()
-        await #expect(throws: MessagePortError.ended) { try await task.value }
+        await #expect(throws: MessagePortError(.ended)) { try await task.value }
         try threads.join()
-        #expect(rights.entries.map { $0.reply() } == [.ended, .ended, .ended, .ended])
-        #expect(refusal { () throws(MessagePortError) in try remote.send() } == .ended)
+        #expect(
+            rights.entries.map { $0.reply() } == [
+                MessagePortError(.ended), MessagePortError(.ended), MessagePortError(.ended),
+                MessagePortError(.ended),
+            ])
+        #expect(refusal { () throws(MessagePortError) in try remote.send() } == MessagePortError(.ended))
     }
 
     @Test(arguments: [false, true])
@@ -49,10 +53,10 @@ import Testing
             holder.keep(message.takeReplyRight())
             asked.open()
         }
-        try server.onThread { [port = server.port] _ in port.onPeerEnd { _ in gone.open() } }
+        try server.onThread { [port = server.port] _ in port.onPeerEnd { _, _ in gone.open() } }
         let remote = try server.connect()
         let thread = try Threads(1) { _ in
-            #expect(throws: MessagePortError.ended) {
+            #expect(throws: MessagePortError(.ended)) {
                 _ = try remote.request(before: withDeadline ? .hang : nil)
             }
         }
@@ -60,7 +64,7 @@ import Testing
         remote.invalidate()
         try thread.join()
         #expect(gone.wait())
-        #expect(holder.reply() == .ended)
+        #expect(holder.reply() == MessagePortError(.ended))
         #expect(!remote.isValid && server.port.isValid)
     }
 
@@ -68,7 +72,7 @@ import Testing
         let log = Log<UInt32>()
         let gone = Gate()
         let server = try PortServer { log.add($0.id) }
-        try server.onThread { [port = server.port] _ in port.onPeerEnd { _ in gone.open() } }
+        try server.onThread { [port = server.port] _ in port.onPeerEnd { _, _ in gone.open() } }
         do {
             let remote = try server.connect()
             for number in 0..<50 { try remote.send(id: UInt32(number)) }
@@ -80,7 +84,7 @@ import Testing
     @Test func `a handler may end its port, and no other handler starts`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("ends"), in: names.names)
+            let port = try MessagePort(named: PortName("ends"), in: names.names)
             var received: [UInt32] = []
             try loop.add(port, forMode: .default) { message in
                 received.append(message.id)
@@ -104,14 +108,14 @@ import Testing
         let told = Shared()
         let (first, second) = (Gate(), Gate())
         try server.onThread { [port = server.port] _ in
-            port.onInvalidation {
+            port.addInvalidationHandler {
                 told.increment()
                 first.open()
             }
         }
         server.port.invalidate()
         #expect(first.wait())
-        try server.onThread { [port = server.port] _ in port.onInvalidation { second.open() } }
+        try server.onThread { [port = server.port] _ in port.addInvalidationHandler { second.open() } }
         #expect(second.wait())
         #expect(told.count == 1)
     }
@@ -122,7 +126,7 @@ import Testing
         let told = Gate()
         let observer = try RunLoopThread(name: "observer")
         defer { observer.stop() }
-        try observer.runLoop.performAndWait { try remote.onInvalidation { told.open() } }
+        try observer.runLoop.performAndWait { try remote.addInvalidationHandler { told.open() } }
         server.port.invalidate()
         #expect(told.wait())
         #expect(!remote.isValid)
@@ -133,7 +137,7 @@ import Testing
         let name = try PortName("goes")
         do {
             let thread = try RunLoopThread(name: "ends")
-            let port = try MessagePort(name: name, in: names.names)
+            let port = try MessagePort(named: name, in: names.names)
             try thread.runLoop.performAndWait {
                 try RunLoop.current.add(port, forMode: .common) { _ = $0.id }
             }
@@ -167,7 +171,7 @@ import Testing
                 return true
             })
         ending.add(server.port)
-        #expect(throws: MessagePortError.ended) { _ = try server.connect() }
+        #expect(throws: MessagePortError(.ended)) { _ = try server.connect() }
         #expect(asked.wait())
         #expect(refusals.entries == [nil])
         ending.removeAll()
@@ -186,7 +190,7 @@ import Testing
                 return true
             })
         let client = try Threads(1) { _ in
-            #expect(throws: MessagePortError.ended) { _ = try server.connect() }
+            #expect(throws: MessagePortError(.ended)) { _ = try server.connect() }
         }
         #expect(isAsked.wait())
         server.port.invalidate()
@@ -215,7 +219,7 @@ import Testing
                 }
             }
             for _ in 0..<100 {
-                let port = try MessagePort(name: name, in: names.names)
+                let port = try MessagePort(named: name, in: names.names)
                 try await thread.runLoop.performAndWait {
                     try RunLoop.current.add(port, forMode: .common) { _ = $0.id }
                 }
@@ -274,5 +278,5 @@ private func refusal(taking name: PortName, of names: OwnNames) -> MessagePortEr
 }
 
 private func take(_ name: PortName, _ names: OwnNames) throws(MessagePortError) {
-    _ = try MessagePort(name: name, in: names.names)
+    _ = try MessagePort(named: name, in: names.names)
 }

@@ -53,11 +53,11 @@ import Testing
 
 /// Makes a port, and throws the underlying error of the kernel.
 private func makePort(_ names: OwnNames) throws {
-    do {
-        _ = try MessagePort(name: PortName("swept"), in: names.names)
-    } catch MessagePortError.system(let error) {
-        throw error
-    } catch MessagePortError.name(.refused(let error)) {
+    let name = try PortName("swept")
+    do throws(MessagePortError) {
+        _ = try MessagePort(named: name, in: names.names)
+    } catch {
+        if let refusal = error.systemError ?? error.nameError?.systemError { throw refusal }
         throw error
     }
 }

@@ -9,9 +9,9 @@ import Testing
 /// The limits of a port.
 @Suite struct MessagePortLimitTests {
     @Test func `a message beyond the port's limits does not leave its sender, which can send on`() throws {
-        var limits = MessagePort.Limits()
-        limits.body = 1_000
-        limits.descriptors = 1
+        var limits = MessagePort.Options()
+        limits.messageByteLimit = 1_000
+        limits.descriptorLimit = 1
         let log = Log<Int>()
         let arrived = Gate()
         let server = try PortServer(limits: limits) { message in
@@ -19,7 +19,7 @@ import Testing
             arrived.open()
         }
         let remote = try server.connect()
-        #expect(remote.limits == (1_000, 1))
+        #expect((remote.messageByteLimit, remote.descriptorLimit) == (1_000, 1))
         let tooLarge = [UInt8](repeating: 0, count: 1_001)
         #expect(
             refusal { () throws(MessagePortError) in try remote.send(tooLarge) } == .tooLarge(limit: 1_000))
@@ -40,38 +40,38 @@ import Testing
             } catch { log.add(error) }
         }
         let remote = try RemotePort(
-            named: server.name, in: server.names.names, before: .hang, largestReply: 100)
-        #expect(throws: MessagePortError.noReply) { _ = try remote.request(before: .hang) }
+            named: server.name, in: server.names.names, before: .hang, messageByteLimit: 100)
+        #expect(throws: MessagePortError(.noReply)) { _ = try remote.request(before: .hang) }
         waitUntil("it was refused there") { log.entries == [.tooLarge(limit: 100)] }
     }
 
     @Test func `a body larger than any packet is refused when the port is made`() throws {
         let names = try OwnNames()
-        var limits = MessagePort.Limits()
-        limits.body = 1 << 30
+        var limits = MessagePort.Options()
+        limits.messageByteLimit = 1 << 30
         let name = try PortName("large")
         do {
-            _ = try MessagePort(name: name, in: names.names, limits: limits)
+            _ = try MessagePort(named: name, in: names.names, options: limits)
             Issue.record("no packet is so large")
         } catch {
-            guard case MessagePortError.tooLarge(let limit, _) = error else { throw error }
+            guard error.reason == .tooLarge, let limit = error.limit else { throw error }
             // The limit that the error names is accepted.
-            limits.body = limit
-            _ = try MessagePort(name: name, in: names.names, limits: limits)
+            limits.messageByteLimit = limit
+            _ = try MessagePort(named: name, in: names.names, options: limits)
         }
     }
 
     @Test func `the largest message that the kernel has room for arrives whole, and so does its reply`()
         throws
     {
-        var limits = MessagePort.Limits()
-        limits.body = 150_000
+        var limits = MessagePort.Options()
+        limits.messageByteLimit = 150_000
         let server = try PortServer(limits: limits) { message in
             let answer = message.bytes
             do { try message.reply(answer) } catch { Issue.record(error) }
         }
         let remote = try RemotePort(
-            named: server.name, in: server.names.names, before: .hang, largestReply: 150_000)
+            named: server.name, in: server.names.names, before: .hang, messageByteLimit: 150_000)
         let sent = (0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let reply = try remote.request(sent, before: .hang)
         let isSame = reply.bytes == sent
@@ -79,15 +79,15 @@ import Testing
     }
 
     @Test func `the limits that a peer states make no room in the kernel, and a large reply does`() throws {
-        var limits = MessagePort.Limits()
-        limits.body = 400_000
+        var limits = MessagePort.Options()
+        limits.messageByteLimit = 400_000
         let server: PortServer
         do {
             server = try PortServer(limits: limits) { message in
                 let answer = message.bytes
                 do { try message.reply(answer) } catch { Issue.record(error) }
             }
-        } catch MessagePortError.tooLarge {
+        } catch MessagePortError.Reason.tooLarge {
             // The kernel has no room for such packets.
             return
         }
@@ -97,7 +97,7 @@ import Testing
         let ends = try PacketSocket.pair()
         let connection = PortConnection(
             PacketSocket(adopting: OwnedDescriptor(dup(ends.near.descriptor))),
-            MessagePort.Peer(connection: 7, credentials: try ends.near.peer), MessagePort.Limits(),
+            MessagePort.Peer(id: 7, credentials: try ends.near.peer), MessagePort.Options(),
             try EpollSet(), PortCounters())
         let room = try ends.far.mostBytes
         connection.greeted(all)
@@ -105,7 +105,7 @@ import Testing
         #expect(claiming.send(Frame(.hello, limits: all)) == .sent)
         // The buffers grow for a message that is sent.
         let remote = try RemotePort(
-            named: server.name, in: server.names.names, before: .hang, largestReply: 400_000)
+            named: server.name, in: server.names.names, before: .hang, messageByteLimit: 400_000)
         #expect(try remote.connection.socket.mostBytes == room)
         let sent = [UInt8](repeating: 7, count: 400_000)
         let isSame = try remote.request(sent, before: .hang).bytes == sent
@@ -132,14 +132,14 @@ import Testing
                 sent += 1
                 continue
             }
-            #expect(refused == .timedOut)
+            #expect(refused == MessagePortError(.timedOut))
             #expect(ContinuousClock.now - start >= .milliseconds(20))
             break
         }
         // With a deadline that has passed, the message is tried once.
         #expect(
             refusal { () throws(MessagePortError) in try remote.send(part, before: .distantPast) }
-                == .timedOut)
+                == MessagePortError(.timedOut))
         #expect(sent > 0 && sent < 1_000)
         // A waiting sender continues when the port is served again. No message is lost or duplicated.
         let last = sent
@@ -153,21 +153,21 @@ import Testing
     @Test func `a peer that the filter rejects gets notAdmitted, and nothing of it is read`() throws {
         let server = try PortServer(
             nil, { _ in Issue.record("nothing is delivered") }, admitting: { _ in false })
-        #expect(throws: MessagePortError.notAdmitted) { _ = try server.connect() }
+        #expect(throws: MessagePortError(.notAdmitted)) { _ = try server.connect() }
         #expect(server.port.statistics.refusedPeers == 1)
         #expect(server.port.statistics.admittedPeers == 0)
     }
 
     @Test func `beyond the limit of connections, clients wait until one has ended`() throws {
-        var limits = MessagePort.Limits()
-        limits.connections = 2
+        var limits = MessagePort.Options()
+        limits.connectionLimit = 2
         let server = try PortServer(limits: limits) { message in
             do { try message.reply() } catch { Issue.record(error) }
         }
         let first = try server.connect()
         let second = try server.connect()
         let passes = server.thread.runLoop.statistics.passes
-        #expect(throws: MessagePortError.timedOut) {
+        #expect(throws: MessagePortError(.timedOut)) {
             _ = try server.connect(before: .now + .milliseconds(20))
         }
         // A waiting client does not keep the loop awake.
@@ -183,9 +183,9 @@ import Testing
     func `a connection counts toward the limit while the filter decides, even in a nested run`(
         isWelcome: Bool
     ) throws {
-        var limits = MessagePort.Limits()
-        limits.connections = 1
-        limits.greeting = .seconds(600)
+        var limits = MessagePort.Options()
+        limits.connectionLimit = 1
+        limits.greetingTimeout = .seconds(600)
         let asked = Shared()
         let server = try PortServer(
             limits: limits, nil,
@@ -208,9 +208,9 @@ import Testing
     }
 
     @Test func `silent connections are closed in time, and do not keep out others for ever`() throws {
-        var limits = MessagePort.Limits()
-        limits.connections = 4
-        limits.greeting = .seconds(2)
+        var limits = MessagePort.Options()
+        limits.connectionLimit = 4
+        limits.greetingTimeout = .seconds(2)
         let server = try PortServer(limits: limits) { message in
             do { try message.reply() } catch { Issue.record(error) }
         }
@@ -222,8 +222,8 @@ import Testing
     }
 
     @Test func `a connection that is late while the port is in no loop is closed in the next loop`() throws {
-        var limits = MessagePort.Limits()
-        limits.greeting = .seconds(2)
+        var limits = MessagePort.Options()
+        limits.greetingTimeout = .seconds(2)
         let server = try PortServer(limits: limits) { _ = $0.id }
         let remote = try server.connect()
         let silent = SilentPeers(server, count: 1)
@@ -271,8 +271,8 @@ import Testing
     @Test func `replies that are not read are kept up to the limit, and then the connection is closed`()
         throws
     {
-        var limits = MessagePort.Limits()
-        limits.keptReplies = 200_000
+        var limits = MessagePort.Options()
+        limits.keptReplyByteLimit = 200_000
         let server = try PortServer(limits: limits) { message in
             // If this throws, the connection was closed because of the reply.
             do { try message.reply([UInt8](repeating: 1, count: 50_000)) } catch {}

@@ -43,7 +43,7 @@ import Testing
     @Test func `onPeerEnd on the wrong thread`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let server = try PortServer()
-            server.port.onPeerEnd { _ in }
+            server.port.onPeerEnd { _, _ in }
         }
         #expect(result?.message.contains("MessagePort.onPeerEnd: the port made at") == true)
         #expect(
@@ -51,34 +51,35 @@ import Testing
     }
 
     @Test(arguments: [
-        "body", "descriptors", "connections", "connectionsPerProcess", "connectionsPerUser", "greeting",
-        "keptReplies", "keptMessages", "keptMessageBytes",
+        "messageByteLimit", "descriptorLimit", "connectionLimit", "connectionLimitPerProcess",
+        "connectionLimitPerUser", "greetingTimeout",
+        "keptReplyByteLimit", "keptMessageLimit", "keptMessageByteLimit",
     ])
     func `limits that make no sense`(limit: String) async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
         ) { [limit] in
-            var limits = MessagePort.Limits()
+            var limits = MessagePort.Options()
             switch limit {
-            case "body": limits.body = -1
-            case "descriptors": limits.descriptors = 254
-            case "connections": limits.connections = 0
-            case "connectionsPerProcess": limits.connectionsPerProcess = 0
-            case "connectionsPerUser": limits.connectionsPerUser = 0
-            case "greeting": limits.greeting = .zero
-            case "keptReplies": limits.keptReplies = -1
-            case "keptMessages": limits.keptMessages = 0
-            default: limits.keptMessageBytes = -1
+            case "messageByteLimit": limits.messageByteLimit = -1
+            case "descriptorLimit": limits.descriptorLimit = 254
+            case "connectionLimit": limits.connectionLimit = 0
+            case "connectionLimitPerProcess": limits.connectionLimitPerProcess = 0
+            case "connectionLimitPerUser": limits.connectionLimitPerUser = 0
+            case "greetingTimeout": limits.greetingTimeout = .zero
+            case "keptReplyByteLimit": limits.keptReplyByteLimit = -1
+            case "keptMessageLimit": limits.keptMessageLimit = 0
+            default: limits.keptMessageByteLimit = -1
             }
             _ = try PortServer(limits: limits)
         }
-        #expect(result?.message.contains("MessagePort.Limits.\(limit): ") == true)
+        #expect(result?.message.contains("MessagePort.Options.\(limit): ") == true)
     }
 
     @Test func `a reply of no size`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let server = try PortServer()
-            _ = try RemotePort(named: server.name, in: server.names.names, largestReply: -1)
+            _ = try RemotePort(named: server.name, in: server.names.names, messageByteLimit: -1)
         }
         #expect(
             result?.message.contains(
@@ -90,7 +91,7 @@ import Testing
     @Test func `a reply with more descriptors than a packet carries`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let server = try PortServer()
-            _ = try RemotePort(named: server.name, in: server.names.names, mostDescriptors: 254)
+            _ = try RemotePort(named: server.name, in: server.names.names, descriptorLimit: 254)
         }
         #expect(
             result?.message.contains(
@@ -120,7 +121,7 @@ import Testing
         #expect(result?.message.contains("is in another loop; remove it there first") == true)
     }
 
-    @Test(arguments: ["onConnection", "onRoom", "onEnd"])
+    @Test(arguments: ["onConnect", "onRoom", "onEnd"])
     func `a handler of a remote port that is in no loop`(member: String) async {
         let result = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -128,9 +129,9 @@ import Testing
             let server = try PortServer()
             let remote = try RemotePort(connectingTo: server.name, in: server.names.names)
             switch member {
-            case "onConnection": remote.onConnection {}
-            case "onRoom": remote.onRoom {}
-            default: remote.onEnd { _ in }
+            case "onConnect": remote.onConnect { _ in }
+            case "onRoom": remote.onRoom { _ in }
+            default: remote.onEnd { _, _ in }
             }
         }
         #expect(result?.message.contains("RemotePort.\(member): the port made at") == true)

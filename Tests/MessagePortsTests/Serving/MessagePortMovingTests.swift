@@ -82,8 +82,8 @@ import Testing
     {
         let log = Log<String>()
         let next = Successor.Holder()
-        var limits = MessagePort.Limits()
-        limits.greeting = .milliseconds(200)
+        var limits = MessagePort.Options()
+        limits.greetingTimeout = .milliseconds(200)
         let server = try PortServer(
             limits: limits, nil,
             admitting: { _ in
@@ -115,9 +115,9 @@ import Testing
     @Test func `a place that a filter releases is free in the loop that has the port by then`() throws {
         let asked = Shared()
         let next = Successor.Holder()
-        var limits = MessagePort.Limits()
-        limits.connections = 1
-        limits.greeting = .seconds(600)
+        var limits = MessagePort.Options()
+        limits.connectionLimit = 1
+        limits.greetingTimeout = .seconds(600)
         let server = try PortServer(
             limits: limits, nil,
             admitting: { _ in
@@ -150,8 +150,8 @@ import Testing
 
     @Test func `the time that a filter takes does not count against the connection, in any loop`() throws {
         let next = Successor.Holder()
-        var limits = MessagePort.Limits()
-        limits.greeting = .milliseconds(50)
+        var limits = MessagePort.Options()
+        limits.greetingTimeout = .milliseconds(50)
         let server = try PortServer(
             limits: limits, nil,
             admitting: { _ in

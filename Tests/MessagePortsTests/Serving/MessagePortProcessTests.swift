@@ -41,7 +41,7 @@ import Testing
         let gone = Gate()
         let port = try PortServer(names) { message in log.add(text(message)) }
         try port.thread.runLoop.performAndWait {
-            port.port.onPeerEnd { peer in
+            port.port.onPeerEnd { _, peer in
                 log.add("end \(peer.credentials.processID != getpid())")
                 gone.open()
             }
@@ -69,32 +69,32 @@ import Testing
         let observer = try RunLoopThread(name: "observer")
         defer { observer.stop() }
         try await observer.runLoop.performAndWait {
-            try remote.onInvalidation {
+            try remote.addInvalidationHandler {
                 notices.increment()
                 told.open()
             }
         }
         let thread = try Threads(1) { _ in
-            #expect(throws: MessagePortError.ended) { _ = try remote.request(id: 1) }
+            #expect(throws: MessagePortError(.ended)) { _ = try remote.request(id: 1) }
         }
         let task = Task { _ = try await remote.request(id: 1, before: .hang) }
         // One connection is served in order, so both requests wait when a third one has been answered.
         _ = try await remote.request(before: .hang)
         kill(remote.peer.processID, SIGKILL)
         try thread.join()
-        await #expect(throws: MessagePortError.ended) { try await task.value }
+        await #expect(throws: MessagePortError(.ended)) { try await task.value }
         #expect(told.wait())
         #expect(!remote.isValid)
-        #expect(refusal { () throws(MessagePortError) in try remote.send() } == .ended)
+        #expect(refusal { () throws(MessagePortError) in try remote.send() } == MessagePortError(.ended))
         try process.join()
         #expect(endings.entries.first?.code == nil)
         // A handler that is set after the end is called, too. The first handler was called once.
         let late = Gate()
-        try await observer.runLoop.performAndWait { try remote.onInvalidation { late.open() } }
+        try await observer.runLoop.performAndWait { try remote.addInvalidationHandler { late.open() } }
         #expect(late.wait())
         #expect(notices.count == 1)
         // The name is free at once.
-        _ = try MessagePort(name: PortName("peer"), in: names.names)
+        _ = try MessagePort(named: PortName("peer"), in: names.names)
         withExtendedLifetime(port) {}
     }
 
@@ -112,7 +112,7 @@ import Testing
             asked.open()
         }
         try port.thread.runLoop.performAndWait {
-            port.port.onPeerEnd { _ in
+            port.port.onPeerEnd { _, _ in
                 notices.increment()
                 gone.open()
             }
@@ -121,7 +121,7 @@ import Testing
         #expect(asked.wait() && gone.wait())
         try process.join()
         #expect(endings.entries.first?.code == nil)
-        #expect(holder.reply() == .ended)
+        #expect(holder.reply() == MessagePortError(.ended))
         #expect(notices.count == 1)
         #expect(port.port.statistics.connections == 0)
     }

@@ -31,14 +31,14 @@ final class PortServer: Sendable {
 
     // The handler is called on that thread with each message. If the handler is nil, the port is not added to the loop.
     init(
-        _ names: OwnNames? = nil, limits: MessagePort.Limits = MessagePort.Limits(),
+        _ names: OwnNames? = nil, limits: MessagePort.Options = MessagePort.Options(),
         _ handler: (@Sendable (consuming MessagePort.Message) -> Void)? = { message in _ = consume message },
         admitting admits: @escaping @Sendable (PeerCredentials) -> Bool = { $0.isOfThisUser }
     ) throws {
         self.names = try names ?? OwnNames()
         name = try PortName("test")
         thread = try RunLoopThread(name: "server")
-        port = try MessagePort(name: name, in: self.names.names, limits: limits, admitting: admits)
+        port = try MessagePort(named: name, in: self.names.names, options: limits, admitting: admits)
         if let handler { try serve(handler) }
     }
 
@@ -115,7 +115,7 @@ final class RightHolder: Sendable {
 
     /// Replies with a text.
     func reply(_ text: String = "") -> MessagePortError? {
-        guard let right = take() else { return .noReply }
+        guard let right = take() else { return MessagePortError(.noReply) }
         do throws(MessagePortError) {
             try right.reply(bytes(text))
             return nil

@@ -20,7 +20,7 @@ import Testing
         #expect(arrived.wait())
         #expect(log.entries == ["7 hello false 0"])
         #expect(remote.peer.isOfThisUser)
-        #expect(remote.limits.bytes == 65_536)
+        #expect(remote.messageByteLimit == 65_536)
         #expect(server.port.statistics.messages == 1)
     }
 
@@ -94,7 +94,7 @@ import Testing
     @Test func `in modes that the port is not in, nothing is read, and nothing is lost`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("modes"), in: names.names)
+            let port = try MessagePort(named: PortName("modes"), in: names.names)
             var received: [UInt32] = []
             let other = RunLoop.Mode("other")
             try loop.add(port, forMode: other) { received.append($0.id) }
@@ -116,7 +116,7 @@ import Testing
     @Test func `each mode has its own handler, and one that is added twice keeps the first`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("handlers"), in: names.names)
+            let port = try MessagePort(named: PortName("handlers"), in: names.names)
             var received: [String] = []
             let first = Gate()
             let other = RunLoop.Mode("other")
@@ -165,7 +165,7 @@ import Testing
     @Test func `a run inside a handler serves the next message`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("nested"), in: names.names)
+            let port = try MessagePort(named: PortName("nested"), in: names.names)
             var received: [String] = []
             try loop.add(port, forMode: .default) { message in
                 received.append("begins \(message.id)")
@@ -188,7 +188,7 @@ import Testing
     @Test func `a message that is kept keeps its bytes`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("kept"), in: names.names)
+            let port = try MessagePort(named: PortName("kept"), in: names.names)
             var kept: MessagePort.Message?
             var count = 0
             try loop.add(port, forMode: .default) { message in
@@ -211,7 +211,7 @@ import Testing
     @Test func `a port in a mode keeps it alive, and one that has ended does not`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in
-            let port = try MessagePort(name: PortName("alive"), in: names.names)
+            let port = try MessagePort(named: PortName("alive"), in: names.names)
             try loop.add(port, forMode: .default) { _ = $0.id }
             #expect(loop.run(in: .default, until: .now) == .timedOut)
             port.invalidate()
@@ -228,7 +228,7 @@ import Testing
         let server = try PortServer { _ in }
         let name = server.port.name.description
         let hasEnded = Gate()
-        try server.thread.runLoop.performAndWait { server.port.onPeerEnd { _ in hasEnded.open() } }
+        try server.thread.runLoop.performAndWait { server.port.onPeerEnd { _, _ in hasEnded.open() } }
         do {
             let remote = try server.connect()
             try remote.send(bytes("hello"), id: 7)

@@ -129,10 +129,10 @@ import Testing
 private func limits(
     replyBytes: Int = 1_000_000, messageCount: Int = 1_000, messageBytes: Int = 1_000_000
 ) -> PacketBacklog.Limits {
-    var limits = MessagePort.Limits()
-    limits.keptReplies = replyBytes
-    limits.keptMessages = messageCount
-    limits.keptMessageBytes = messageBytes
+    var limits = MessagePort.Options()
+    limits.keptReplyByteLimit = replyBytes
+    limits.keptMessageLimit = messageCount
+    limits.keptMessageByteLimit = messageBytes
     return PacketBacklog.Limits(limits)
 }
 

@@ -25,7 +25,7 @@ import Testing
             victim.measure(.rest, seconds: max(1, (asked ?? 0) / 4))
             let before = ProcessMeasure()
 
-            let seconds = asked ?? 2
+            let seconds = asked ?? 1
             var most = ProcessMeasure()
             // During the attack, standard error is a full pipe that no process reads.
             let wire = try Wire.pipe()
@@ -36,8 +36,6 @@ import Testing
             }
             wire.close()
 
-            // If the loop waited for one slow close, this would take longer.
-            #expect(victim.longest(in: .attack) < .seconds(1) || Faults.areSlow)
             // The number of descriptors is always far below the limit, and no buffer has grown for a reply that was not sent.
             #expect(most.descriptors < 900 && victim.port.statistics.lackingDescriptors == 0)
             #expect(most.largestSendingSpace <= before.largestSendingSpace)
@@ -79,10 +77,10 @@ private final class AttackVictim: Sendable {
 
     init() throws {
         let portName = try PortName("@" + name)
-        var limits = MessagePort.Limits()
-        limits.keptReplies = 100_000
-        port = try MessagePort(name: portName, limits: limits)
-        otherPort = try MessagePort(name: try PortName("@\(name)-other"), limits: limits)
+        var limits = MessagePort.Options()
+        limits.keptReplyByteLimit = 100_000
+        port = try MessagePort(named: portName, options: limits)
+        otherPort = try MessagePort(named: try PortName("@\(name)-other"), options: limits)
         thread = try AttackVictim.thread(serving: port)
         otherThread = try AttackVictim.thread(serving: otherPort)
         let (phase, latencies) = (phase, latencies)

@@ -41,8 +41,8 @@ import Testing
         let early = ContinuousClock.now - length
         let remote = try server.connect()
         try server.pause()
-        #expect(throws: MessagePortError.timedOut) { try blockingRequest(remote, early) }
-        await #expect(throws: MessagePortError.timedOut) { _ = try await remote.request(before: early) }
+        #expect(throws: MessagePortError(.timedOut)) { try blockingRequest(remote, early) }
+        await #expect(throws: MessagePortError(.timedOut)) { _ = try await remote.request(before: early) }
     }
 
     private func blockingRequest(_ remote: RemotePort, _ deadline: ContinuousClock.Instant) throws {

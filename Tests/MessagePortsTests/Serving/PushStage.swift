@@ -16,7 +16,7 @@ final class PushStage: Sendable {
     let room = Log<UInt64>()
     let ended = Log<UInt64>()
 
-    init(_ limits: MessagePort.Limits = MessagePort.Limits()) throws {
+    init(_ limits: MessagePort.Options = MessagePort.Options()) throws {
         let (peers, received) = (self.peers, self.received)
         server = try PortServer(limits: limits) { message in
             received.add(message.id)
@@ -26,8 +26,8 @@ final class PushStage: Sendable {
         }
         let (room, ended) = (self.room, self.ended)
         try server.onThread { [port = server.port] _ in
-            port.onPeerRoom { room.add($0.connection) }
-            port.onPeerEnd { ended.add($0.connection) }
+            port.onPeerRoom { [unowned port] in if $0 === port { room.add($1.id) } }
+            port.onPeerEnd { [unowned port] in if $0 === port { ended.add($1.id) } }
         }
     }
 
@@ -53,7 +53,7 @@ final class PushStage: Sendable {
     /// - Returns: The number of accepted messages, which are numbered from 0.
     func fill(_ peer: MessagePort.Peer, bytes: [UInt8] = []) throws -> UInt32 {
         var count: UInt32 = 0
-        while try port.send(bytes, id: count, to: peer) { count += 1 }
+        while try port.trySend(bytes, id: count, to: peer) { count += 1 }
         return count
     }
 }
@@ -97,9 +97,9 @@ final class PushClient: Sendable {
                 log.add(message.id)
                 handler(message)
             }
-            remote.onConnection { connected.open() }
-            remote.onRoom { room.increment() }
-            remote.onEnd { error in
+            remote.onConnect { _ in connected.open() }
+            remote.onRoom { _ in room.increment() }
+            remote.onEnd { _, error in
                 ended.add(error)
                 hasEnded.open()
             }
@@ -119,7 +119,7 @@ extension RunLoop {
     /// Runs the loop in a mode until a remote port of the loop is connected.
     func connect(_ remote: RemotePort, in mode: RunLoop.Mode) {
         var isConnected = false
-        remote.onConnection { isConnected = true }
+        remote.onConnect { _ in isConnected = true }
         while !isConnected { _ = run(mode: mode, before: .hang) }
     }
 }

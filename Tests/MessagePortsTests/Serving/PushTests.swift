@@ -17,8 +17,8 @@ import Testing
             contents.add("\(text(message)) \(message.descriptors.count) \(message.isRequest)")
         }
         let peer = try stage.peer()
-        #expect(try stage.port.send(bytes("hello"), id: 1, descriptors: [0, 1], to: peer))
-        for number in 2...200 { #expect(try stage.port.send(id: UInt32(number), to: peer)) }
+        #expect(try stage.port.trySend(bytes("hello"), id: 1, descriptors: [0, 1], to: peer))
+        for number in 2...200 { #expect(try stage.port.trySend(id: UInt32(number), to: peer)) }
         waitUntil("all have come") { client.log.entries.count == 200 }
         #expect(client.log.entries == Array(1...200))
         #expect(contents.entries.first == "hello 2 false")
@@ -26,8 +26,8 @@ import Testing
 
     @Test func `a peer that does not read gets as many as may be kept, and all of them when it reads`() throws
     {
-        var limits = MessagePort.Limits()
-        limits.keptMessages = 100
+        var limits = MessagePort.Options()
+        limits.keptMessageLimit = 100
         let stage = try PushStage(limits)
         let client = try stage.silentClient()
         let peer = try stage.peer()
@@ -36,16 +36,16 @@ import Testing
         #expect(stage.room.entries.isEmpty)
         try client.read()
         waitUntil("the peer has room") { !stage.room.entries.isEmpty }
-        #expect(try stage.port.send(id: count, to: peer))
+        #expect(try stage.port.trySend(id: count, to: peer))
         waitUntil("all have come") { client.log.entries.count == count + 1 }
         #expect(client.log.entries == Array(0...count))
-        #expect(stage.room.entries == [peer.connection])
+        #expect(stage.room.entries == [peer.id])
         #expect(stage.port.statistics.unreadPeers == 0)
     }
 
     @Test func `a peer that does not read gets no more bytes than may be kept`() throws {
-        var limits = MessagePort.Limits()
-        limits.keptMessageBytes = 100_000
+        var limits = MessagePort.Options()
+        limits.keptMessageByteLimit = 100_000
         let stage = try PushStage(limits)
         let client = try stage.silentClient()
         let peer = try stage.peer()
@@ -68,8 +68,8 @@ import Testing
         let (first, second) = (try stage.peer(0), try stage.peer(1))
         let kept = try stage.fill(first)
         for number in 0..<UInt32(5_000) {
-            while try !stage.port.send(id: number, to: second) { sched_yield() }
-            let isSent = try stage.port.send(to: first)
+            while try !stage.port.trySend(id: number, to: second) { sched_yield() }
+            let isSent = try stage.port.trySend(to: first)
             #expect(!isSent)
         }
         waitUntil("all have come") { other.log.entries.count == 5_000 }
@@ -99,20 +99,20 @@ import Testing
         let client = try stage.silentClient()
         let peer = try stage.peer()
         let large = refusal { () throws(MessagePortError) in
-            _ = try stage.port.send([UInt8](repeating: 0, count: 65_537), to: peer)
+            _ = try stage.port.trySend([UInt8](repeating: 0, count: 65_537), to: peer)
         }
         #expect(large == .tooLarge(limit: 65_536))
         let many = refusal { () throws(MessagePortError) in
-            _ = try stage.port.send(descriptors: [CInt](repeating: 0, count: 33), to: peer)
+            _ = try stage.port.trySend(descriptors: [CInt](repeating: 0, count: 33), to: peer)
         }
         #expect(many == .tooManyDescriptors(limit: 32))
         let other = try PushStage()
-        let stranger = refusal { () throws(MessagePortError) in _ = try other.port.send(to: peer) }
-        #expect(stranger == .ended)
+        let stranger = refusal { () throws(MessagePortError) in _ = try other.port.trySend(to: peer) }
+        #expect(stranger == MessagePortError(.ended))
         client.remote.invalidate()
-        waitUntil("the peer has ended") { stage.ended.entries == [peer.connection] }
-        let late = refusal { () throws(MessagePortError) in _ = try stage.port.send(to: peer) }
-        #expect(late == .ended)
+        waitUntil("the peer has ended") { stage.ended.entries == [peer.id] }
+        let late = refusal { () throws(MessagePortError) in _ = try stage.port.trySend(to: peer) }
+        #expect(late == MessagePortError(.ended))
         #expect(late.map { "\($0)".hasPrefix("message to process") } == true)
     }
 
@@ -123,7 +123,7 @@ import Testing
         let peer = try stage.peer()
         let senders = try Threads(4) { index in
             for number in 0..<UInt32(1_000) {
-                while try !stage.port.send(id: UInt32(index) << 16 | number, to: peer) { sched_yield() }
+                while try !stage.port.trySend(id: UInt32(index) << 16 | number, to: peer) { sched_yield() }
             }
         }
         try senders.join()
@@ -143,7 +143,7 @@ import Testing
         let port = stage.port
         try stage.server.onThread { _ in
             Faults.refuseSends(ENOBUFS, times: 3)
-            for number in 0..<UInt32(10) where try !port.send(id: number, to: peer) { throw Unexpected() }
+            for number in 0..<UInt32(10) where try !port.trySend(id: number, to: peer) { throw Unexpected() }
         }
         waitUntil("all have come") { client.log.entries.count == 10 }
         #expect(client.log.entries == Array(0..<10))
@@ -154,7 +154,7 @@ import Testing
         let remote = try stage.server.connect()
         try remote.send()
         let peer = try stage.peer()
-        for number in 0..<UInt32(3) { #expect(try stage.port.send(id: number, to: peer)) }
+        for number in 0..<UInt32(3) { #expect(try stage.port.trySend(id: number, to: peer)) }
         let answer = try remote.request(id: 9, before: .hang)
         let id = answer.id
         #expect(id == 9 && remote.discardedMessageCount == 3)
@@ -177,8 +177,8 @@ import Testing
             return received.entries.count
         }
         #expect(client.hasEnded.wait())
-        #expect(client.ended.entries == [.ended])
-        waitUntil("the end is told") { stage.ended.entries == [peer.connection] }
+        #expect(client.ended.entries == [MessagePortError(.ended)])
+        waitUntil("the end is told") { stage.ended.entries == [peer.id] }
         try other.send(id: 100)
         waitUntil("the other is served") { stage.received.entries.last == 100 }
         #expect(stage.received.entries.count == served + 1)
@@ -193,8 +193,10 @@ import Testing
         let peer = try stage.peer()
         _ = try stage.fill(peer)
         stage.port.disconnect(peer)
-        waitUntil("the end is told") { stage.ended.entries == [peer.connection] }
-        #expect(refusal { () throws(MessagePortError) in _ = try stage.port.send(to: peer) } == .ended)
+        waitUntil("the end is told") { stage.ended.entries == [peer.id] }
+        #expect(
+            refusal { () throws(MessagePortError) in _ = try stage.port.trySend(to: peer) }
+                == MessagePortError(.ended))
         try client.read()
         #expect(client.hasEnded.wait())
         #expect(stage.room.entries.isEmpty && stage.port.statistics.connections == 0)

@@ -16,7 +16,7 @@ import class RunLoops.RunLoop
         await #expect(processExitsWith: .success) {
             let names = try OwnNames()
             let name = try PortName("refused")
-            let port = try MessagePort(name: name, in: names.names)
+            let port = try MessagePort(named: name, in: names.names)
             let (goesOn, hasSent) = (Gate(), Gate())
             let sender = try BareThread {
                 do {

@@ -1,10 +1,9 @@
 import Glibc
+import MessagePorts
+import RunLoops
 import TestExpectations
 import TestSupport
 import Testing
-
-@testable import MessagePorts
-@testable import RunLoops
 
 /// The code of the article "Two processes and a descriptor", in a process of its own, which has the user's names to itself.
 @Suite struct HandingOverDescriptorsSnippets {
@@ -18,7 +17,7 @@ import Testing
         let server = try RunLoopThread(name: "broker")
         @Sendable func serve() throws {
             let readable: Set<String> = ["/proc/self/comm"]
-            let broker = try MessagePort(name: PortName("org.example.broker")) { $0.isOfThisUser }
+            let broker = try MessagePort(named: PortName("org.example.broker")) { $0.isOfThisUser }
             try RunLoop.current.add(broker, forMode: .common) { message in
                 let path = String(decoding: message.bytes, as: UTF8.self)
                 let number = readable.contains(path) ? unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC) : -1
@@ -35,7 +34,7 @@ import Testing
         try server.runLoop.performAndWait { try serve() }
 
         func openFile(_ path: String) throws -> OwnedDescriptor? {
-            let broker = try RemotePort(named: PortName("org.example.broker"), mostDescriptors: 1)
+            let broker = try RemotePort(named: PortName("org.example.broker"), descriptorLimit: 1)
             var reply = try broker.request(Array(path.utf8), before: .now + .seconds(60))
             return reply.descriptors.takeFirst()
         }

@@ -1,13 +1,12 @@
 import Foundation
+import MessagePorts
+import RunLoops
 import TestExpectations
 import TestSupport
 import Testing
 
 import class MessagePorts.MessagePort
 import class RunLoops.RunLoop
-
-@testable import MessagePorts
-@testable import RunLoops
 
 /// The code of the article "Ports between processes", each part in a process of its own, which has the user's names to itself.
 @Suite struct PortsBetweenProcessesSnippets {
@@ -35,12 +34,12 @@ import class RunLoops.RunLoop
         let server = try RunLoopThread(name: "server")
         let ended = Gate()
         @Sendable func serve() throws {
-            let echo = try MessagePort(name: PortName("org.example.echo"))
+            let echo = try MessagePort(named: PortName("org.example.echo"))
             try RunLoop.current.add(echo, forMode: .common) { message in
                 let answer = message.bytes
                 do { try message.reply(answer) } catch { print("no reply:", error) }
             }
-            echo.onPeerEnd { peer in print("ended:", peer.credentials) }
+            echo.onPeerEnd { _, peer in print("ended:", peer.credentials) }
             RunLoop.current.addEndHandler { ended.open() }
         }
         try server.runLoop.performAndWait { try serve() }
@@ -50,7 +49,7 @@ import class RunLoops.RunLoop
             print(String(decoding: reply.bytes, as: UTF8.self))
         }
         // On a busy machine, the deadline of a second can pass before the reply.
-        while !print.lines.contains("hello") { do { try ask() } catch MessagePortError.timedOut {} }
+        while !print.lines.contains("hello") { do { try ask() } catch MessagePortError.Reason.timedOut {} }
         waitUntil("the client has ended") {
             print.lines.contains { $0.hasPrefix("ended: process \(getpid()) of user") }
         }
@@ -64,7 +63,7 @@ import class RunLoops.RunLoop
             do { try right.reply(question.reversed()) } catch { Issue.record(error) }
         }
         @Sendable func serve() throws {
-            let service = try MessagePort(name: PortName("org.example.service")) { peer in
+            let service = try MessagePort(named: PortName("org.example.service")) { peer in
                 peer.isOfThisUser || peer.userID == 0
             }
             try RunLoop.current.add(service, forMode: .common) { message in
@@ -82,7 +81,7 @@ import class RunLoops.RunLoop
 
     private func files() throws {
         try onLoopThread { loop in
-            let inbox = try MessagePort(name: PortName("org.example.inbox"))
+            let inbox = try MessagePort(named: PortName("org.example.inbox"))
             var open: [CInt] = []
             try RunLoop.current.add(inbox, forMode: .common) { message in
                 var message = message
@@ -100,9 +99,9 @@ import class RunLoops.RunLoop
 
 /// Gives this process a directory of its own for the user's names.
 func withOwnNames(_ body: () throws -> Void) throws {
-    let names = try OwnNames()
+    let directory = try ScratchDirectory()
     // Safe: no other thread reads the environment yet.
-    _ = unsafe setenv("XDG_RUNTIME_DIR", names.directory, 1)
+    _ = unsafe setenv("XDG_RUNTIME_DIR", directory.path, 1)
     try body()
-    withExtendedLifetime(names) {}
+    try directory.remove()
 }

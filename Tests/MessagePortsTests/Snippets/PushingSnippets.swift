@@ -1,13 +1,12 @@
 import Foundation
+import MessagePorts
+import RunLoops
 import TestExpectations
 import TestSupport
 import Testing
 
 import class MessagePorts.MessagePort
 import class RunLoops.RunLoop
-
-@testable import MessagePorts
-@testable import RunLoops
 
 /// The code of the article "Pushing messages to peers", in a process of its own, which has the user's names to itself.
 @Suite struct PushingSnippets {
@@ -23,18 +22,20 @@ import class RunLoops.RunLoop
         let server = try RunLoopThread(name: "server")
         @Sendable func serve() throws {
             var subscribers: [MessagePort.Peer] = []
-            let news = try MessagePort(name: PortName("org.example.news"))
+            let news = try MessagePort(named: PortName("org.example.news"))
             try RunLoop.current.add(news, forMode: .common) { message in
                 subscribers.append(message.sender)
                 do {
-                    if try !news.send(Array("welcome".utf8), to: message.sender) { print("it does not read") }
+                    if try !news.trySend(Array("welcome".utf8), to: message.sender) {
+                        print("it does not read")
+                    }
                 } catch {
                     print("it has ended:", error)
                 }
             }
-            news.onPeerRoom { peer in print("reads again:", peer) }
-            news.onPeerEnd { peer in subscribers.removeAll { $0 == peer } }
-            try news.onNameLoss {
+            news.onPeerRoom { _, peer in print("reads again:", peer) }
+            news.onPeerEnd { _, peer in subscribers.removeAll { $0 == peer } }
+            try news.onNameLoss { news in
                 print("another server may have the name")
                 news.invalidate()
             }
@@ -46,12 +47,12 @@ import class RunLoops.RunLoop
             try RunLoop.current.add(remote, forMode: .common) { message in
                 print("news:", String(decoding: message.bytes, as: UTF8.self))
             }
-            remote.onConnection {
+            remote.onConnect { remote in
                 do { if try !remote.trySend(Array("sports".utf8)) { print("no room") } } catch {
                     print(error)
                 }
             }
-            remote.onEnd { error in print("no more news:", error) }
+            remote.onEnd { _, error in print("no more news:", error) }
         }
         try client.runLoop.performAndWait { try listen() }
         waitUntil("the news have come") { print.lines == ["news: welcome"] }

@@ -1,10 +1,9 @@
 import Glibc
+import MessagePorts
+import RunLoops
 import TestExpectations
 import TestSupport
 import Testing
-
-@testable import MessagePorts
-@testable import RunLoops
 
 /// The code of the article "Restarting a server", in a process of its own, which has the user's names to itself.
 @Suite struct RestartingAServerSnippets {
@@ -24,7 +23,7 @@ import Testing
         @Sendable func serve() throws {
             let handOver: UInt32 = 1
             let serving: UInt32 = 2
-            let control = try MessagePort(name: PortName("org.example.server"))
+            let control = try MessagePort(named: PortName("org.example.server"))
             try RunLoop.current.add(control, forMode: .common) { message in
                 if message.id == serving {
                     close(listener)
@@ -38,8 +37,21 @@ import Testing
             }
         }
         try old.runLoop.performAndWait { try serve() }
+        @Sendable func takeTurn() throws -> MessagePort {
+            let name = try PortName("org.example.server.next")
+            while true {
+                do throws(MessagePortError) { return try MessagePort(named: name) } catch {
+                    guard error.nameError?.reason == .taken else { throw error }
+                }
+                do { _ = try RemotePort(named: name) } catch { continue }
+            }
+        }
+        let turn = try takeTurn()
+        let second = try Threads(1) { _ in try takeTurn().invalidate() }
         let new = try Threads(1) { _ in try takeOver(state) }
         try new.join()
+        turn.invalidate()
+        try second.join()
         old.stop()
     }
 
@@ -53,14 +65,14 @@ import Testing
             isOpen = fcntl(listener, F_GETFD) != -1
             RunLoop.current.add(clients, forMode: .default) { _ in }
         }
-        let predecessor = try RemotePort(named: PortName("org.example.server"), mostDescriptors: 253)
+        let predecessor = try RemotePort(named: PortName("org.example.server"), descriptorLimit: 253)
         var reply = try predecessor.request(id: handOver)
         guard let listener = reply.descriptors.takeFirst() else { return }
         accept(listener.descriptor)
-        try predecessor.onInvalidation { RunLoop.current.stop() }
+        try predecessor.addInvalidationHandler { RunLoop.current.stop() }
         try predecessor.send(id: serving)
         RunLoop.current.run()
-        let successor = try MessagePort(name: PortName("org.example.server"))
+        let successor = try MessagePort(named: PortName("org.example.server"))
         let bytes = reply.bytes
         #expect(isOpen && bytes == state && successor.isValid && print.lines.isEmpty)
     }

@@ -42,10 +42,10 @@ import Testing
     }
 
     @Test(arguments: [
-        NotificationRedirector.Capacity.unlimited, .bounded(3, .dropNewest), .coalescing(.onName),
+        NotificationCenter.Capacity.unlimited, .bounded(3, .dropNewest), .coalescing(.onName),
     ])
     func `an observer on a loop is in the record as a notification`(
-        capacity: NotificationRedirector.Capacity
+        capacity: NotificationCenter.Capacity
     ) throws {
         let handlers = try WatchedQueueTests.blockedBy { center, loop, gate in
             let token = center.addObserver(forName: nil, on: loop, capacity: capacity) { _ in

@@ -5,11 +5,11 @@ import Testing
 
 /// The queue of an observer with a capacity, as a value, and the notifications of each delivery.
 @Suite struct BoundedDeliveryQueueTests {
-    private typealias Capacity = NotificationRedirector.Capacity
+    private typealias Capacity = NotificationCenter.Capacity
 
     /// The notifications that the delivery with this number delivers.
     private static func deliver(
-        _ turn: Int, _ queue: inout BoundedDeliveryQueue, _ capacity: NotificationRedirector.Capacity
+        _ turn: Int, _ queue: inout BoundedDeliveryQueue, _ capacity: NotificationCenter.Capacity
     ) -> [String] {
         var delivered: [String] = []
         while let next = queue.next(upTo: turn, capacity) { delivered.append(next.notification.text) }
@@ -18,7 +18,7 @@ import Testing
 
     /// Offers a notification, and returns the number of the delivery to send for it.
     private static func offer(
-        _ text: String, _ queue: inout BoundedDeliveryQueue, _ capacity: NotificationRedirector.Capacity,
+        _ text: String, _ queue: inout BoundedDeliveryQueue, _ capacity: NotificationCenter.Capacity,
         _ gate: ThreadGate? = nil
     ) -> Int? {
         if case .send(let number) = queue.offer(Notification(.a, text), capacity, gate) {
@@ -50,11 +50,11 @@ import Testing
     }
 
     @Test(arguments: [
-        NotificationRedirector.Capacity.bounded(3, .dropNewest), .bounded(1, .dropOldest),
-        .bounded(1, .block(until: .seconds(1))),
+        NotificationCenter.Capacity.bounded(3, .dropNewest), .bounded(1, .dropOldest),
+        .bounded(1, .block(atMost: .seconds(1))),
         .coalescing(.onName),
     ]) func `after the end deliveries find nothing, and nothing is accepted`(
-        capacity: NotificationRedirector.Capacity
+        capacity: NotificationCenter.Capacity
     ) {
         var queue = BoundedDeliveryQueue()
         #expect(Self.offer("1", &queue, capacity) == 0)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func `a poster is let in only when there is room for it`() {
-        let capacity = Capacity.bounded(1, .block(until: .seconds(1)))
+        let capacity = Capacity.bounded(1, .block(atMost: .seconds(1)))
         var queue = BoundedDeliveryQueue()
         let gate = ThreadGate()
         // The second notification comes from a thread that cannot wait.
@@ -110,7 +110,7 @@ import Testing
     /// Continues in every possible way: another notification is accepted, or a sent delivery arrives.
     private static func explore(
         _ queue: inout BoundedDeliveryQueue, _ texts: inout [String], _ turns: [Int], _ delivered: [String],
-        _ capacity: NotificationRedirector.Capacity
+        _ capacity: NotificationCenter.Capacity
     ) {
         if let text = texts.last {
             var (next, rest, turns) = (queue, texts, turns)

@@ -16,7 +16,7 @@ import Testing
         let token: ObservationToken
         private let pending = PendingDeliveries()
 
-        init(_ capacity: NotificationRedirector.Capacity = .unlimited) throws {
+        init(_ capacity: NotificationCenter.Capacity = .unlimited) throws {
             target = try RunLoopThread(name: "target")
             token = center.addObserver(
                 forName: .a, on: target.runLoop, inModes: [PostAndWaitTests.never], capacity: capacity
@@ -27,11 +27,11 @@ import Testing
             #expect(outcome(.distantPast) == .timedOut)
         }
 
-        func outcome(_ deadline: ContinuousClock.Instant = .hang) -> PerformError? {
+        func outcome(_ deadline: ContinuousClock.Instant = .hang) -> PerformError.Reason? {
             do throws(PerformError) {
                 try pending.wait(until: deadline, for: Notification(name: .a))
                 return nil
-            } catch { return error }
+            } catch { return error.reason }
         }
 
         func end() {
@@ -41,16 +41,16 @@ import Testing
     }
 
     @Test(arguments: [
-        NotificationRedirector.Capacity.unlimited, .bounded(3, .dropNewest), .coalescing(.onName),
+        NotificationCenter.Capacity.unlimited, .bounded(3, .dropNewest), .coalescing(.onName),
     ]) func `a removal ends the wait for deliveries that have not been made`(
-        capacity: NotificationRedirector.Capacity
+        capacity: NotificationCenter.Capacity
     ) throws {
         let stuck = try Stuck(capacity)
         stuck.token.remove()
         #expect(stuck.outcome() == nil)
-        #expect(stuck.token.deliveryCounts == NotificationRedirector.Counts())
+        #expect(stuck.token.statistics == ObservationToken.Statistics())
         stuck.end()
-        #expect(stuck.token.deliveryCounts == NotificationRedirector.Counts())
+        #expect(stuck.token.statistics == ObservationToken.Statistics())
     }
 
     @Test func `the destruction of the center ends the wait, too`() throws {
@@ -61,7 +61,7 @@ import Testing
         var notification = Notification(name: .a)
         notification.pendingDeliveries = pending
         center?.post(notification)
-        let error = #expect(throws: PerformError.timedOut) {
+        let error = #expect(throws: PerformError(.timedOut)) {
             try pending.wait(until: .distantPast, for: notification)
         }
         let place =
@@ -69,15 +69,15 @@ import Testing
         #expect(error?.description.hasPrefix(place) == true)
         center = nil
         try pending.wait(until: .hang, for: notification)
-        #expect(token?.deliveryCounts?.undelivered == 0)
+        #expect(token?.statistics?.undelivered == 0)
         target.stop()
     }
 
     @Test(arguments: [
-        NotificationRedirector.Capacity.unlimited, .bounded(3, .dropNewest), .bounded(3, .dropOldest),
-        .bounded(3, .block(until: .seconds(3_600))), .coalescing(.onName),
+        NotificationCenter.Capacity.unlimited, .bounded(3, .dropNewest), .bounded(3, .dropOldest),
+        .bounded(3, .block(atMost: .seconds(3_600))), .coalescing(.onName),
     ]) func `a delivery to an observer that was removed during the post is not waited for`(
-        capacity: NotificationRedirector.Capacity
+        capacity: NotificationCenter.Capacity
     ) throws {
         let target = try RunLoopThread(name: "target")
         let token = NotificationCenter().addObserver(
@@ -90,12 +90,12 @@ import Testing
         // As if the post had found the observer before its removal.
         token.registration.redirected?.take(notification)
         try pending.wait(until: .now + .seconds(10), for: notification)
-        #expect(token.deliveryCounts == NotificationRedirector.Counts())
+        #expect(token.statistics == ObservationToken.Statistics())
         target.stop()
     }
 
     @Test func `a removal ends the wait of a poster that waits for room, too`() throws {
-        let stuck = try Stuck(.bounded(1, .block(until: .seconds(3_600))))
+        let stuck = try Stuck(.bounded(1, .block(atMost: .seconds(3_600))))
         let poster = try Threads(1) { _ in
             try stuck.center.postAndWait(Notification(name: .a), before: .now + .seconds(10))
         }
@@ -103,7 +103,7 @@ import Testing
         stuck.token.remove()
         try poster.join()
         #expect(stuck.outcome() == nil)
-        #expect(stuck.token.deliveryCounts == NotificationRedirector.Counts())
+        #expect(stuck.token.statistics == ObservationToken.Statistics())
         stuck.end()
     }
 
@@ -111,12 +111,12 @@ import Testing
         let stuck = try Stuck(.bounded(1, .dropOldest))
         stuck.center.post(name: .a)
         #expect(stuck.outcome() == nil)
-        #expect(stuck.token.deliveryCounts?.dropped == 1)
+        #expect(stuck.token.statistics?.dropped == 1)
         stuck.end()
     }
 
     @Test func `a notification that is dropped or merged at once is not waited for`() throws {
-        for capacity in [NotificationRedirector.Capacity.bounded(1, .dropNewest), .coalescing(.onName)] {
+        for capacity in [NotificationCenter.Capacity.bounded(1, .dropNewest), .coalescing(.onName)] {
             let stuck = try Stuck(capacity)
             try stuck.center.postAndWait(Notification(name: .a), before: .hang)
             #expect(stuck.outcome(.distantPast) == .timedOut)
@@ -125,10 +125,10 @@ import Testing
     }
 
     @Test(arguments: [
-        NotificationRedirector.Capacity.bounded(1, .dropNewest), .coalescing(.onName),
+        NotificationCenter.Capacity.bounded(1, .dropNewest), .coalescing(.onName),
     ])
     func `a notification that is dropped or merged at once on the loop's own thread is not waited for either`(
-        capacity: NotificationRedirector.Capacity
+        capacity: NotificationCenter.Capacity
     ) throws {
         let center = NotificationCenter()
         let calls = Shared()
@@ -171,7 +171,7 @@ import Testing
         stuck.target.stop()
         #expect(stuck.outcome() == .loopEnded)
         stuck.end()
-        #expect(stuck.token.deliveryCounts?.undelivered == 2)
+        #expect(stuck.token.statistics?.undelivered == 2)
         // The observer no longer exists.
         try stuck.center.postAndWait(Notification(name: .a))
     }
@@ -182,9 +182,9 @@ import Testing
         let token = center.addObserver(forName: .a, on: target.runLoop) { _ in Issue.record("it has ended") }
         target.stop()
         target.join()
-        #expect(throws: PerformError.loopEnded) { try center.postAndWait(Notification(name: .a)) }
+        #expect(throws: PerformError(.loopEnded)) { try center.postAndWait(Notification(name: .a)) }
         try center.postAndWait(Notification(name: .a))
-        #expect(token.deliveryCounts?.undelivered == 1)
+        #expect(token.statistics?.undelivered == 1)
     }
 
     @Test(arguments: 0..<10) func `after any race of posts and removals, no poster still waits`(seed: UInt64)
@@ -313,6 +313,6 @@ import Testing
 
 /// The circle that makes a wait fail, or nil.
 func circle(_ body: () throws -> Void) -> WaitCircle? {
-    do { try body() } catch PerformError.circle(let circle) { return circle } catch {}
+    do { try body() } catch { return (error as? PerformError)?.circle }
     return nil
 }

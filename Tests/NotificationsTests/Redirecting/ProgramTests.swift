@@ -156,7 +156,7 @@ import Testing
                 "target 2, observer 0: 8000 received, 0 astray",
                 "target 2, observer 1: 8000 received, 0 astray",
             ])
-        for token in tokens { #expect(token.deliveryCounts?.delivered == 4 * perThread) }
+        for token in tokens { #expect(token.statistics?.delivered == 4 * perThread) }
         for thread in targets + posters { thread.stop() }
         for thread in targets + posters { thread.join() }
     }

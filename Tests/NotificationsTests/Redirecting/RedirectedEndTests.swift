@@ -12,10 +12,10 @@ import Testing
     private final class Thing: Sendable {}
 
     @Test(arguments: [
-        NotificationRedirector.Capacity.bounded(10, .dropNewest), .coalescing(.onSender), .unlimited,
+        NotificationCenter.Capacity.bounded(10, .dropNewest), .coalescing(.onSender), .unlimited,
     ])
     func `notifications that wait when a loop ends are counted and discarded`(
-        capacity: NotificationRedirector.Capacity
+        capacity: NotificationCenter.Capacity
     )
         throws
     {
@@ -34,7 +34,7 @@ import Testing
         target.stop()
         target.join()
         #expect(
-            token.deliveryCounts == NotificationRedirector.Counts(delivered: 0, dropped: 0, undelivered: 1))
+            token.statistics == ObservationToken.Statistics(delivered: 0, dropped: 0, undelivered: 1))
         #expect(sender == nil)
     }
 
@@ -44,7 +44,7 @@ import Testing
         let poster = try RunLoopThread(name: "poster")
         let token = center.addObserver(
             forName: Self.tick, on: target.runLoop, inModes: [Self.never],
-            capacity: .bounded(1, .block(until: .seconds(3_600)))
+            capacity: .bounded(1, .block(atMost: .seconds(3_600)))
         ) { _ in }
         let started = Gate()
         poster.runLoop.perform {
@@ -57,7 +57,7 @@ import Testing
         target.join()
         // Otherwise the poster would wait for an hour.
         try poster.runLoop.performAndWait {}
-        #expect(token.deliveryCounts?.delivered == 0)
+        #expect(token.statistics?.delivered == 0)
         poster.stop()
         poster.join()
     }
@@ -101,7 +101,7 @@ import Testing
         #expect(sender != nil)
         center.post(name: Self.tick)
         #expect(sender == nil)
-        #expect(token.deliveryCounts?.dropped == 1)
+        #expect(token.statistics?.dropped == 1)
         target.stop()
         target.join()
     }
@@ -112,7 +112,7 @@ import Testing
         weak var loop: RunLoop?
 
         func observe(
-            _ loop: RunLoop, _ modes: [RunLoop.Mode], _ capacity: NotificationRedirector.Capacity
+            _ loop: RunLoop, _ modes: [RunLoop.Mode], _ capacity: NotificationCenter.Capacity
         ) -> ObservationToken {
             let counted = Counted(handlers)
             return center.addObserver(forName: Self.tick, on: loop, inModes: modes, capacity: capacity) { _ in
@@ -148,7 +148,7 @@ import Testing
         }
 
         var tokens = try runThread()
-        let counts = tokens.map { $0.deliveryCounts ?? .init() }
+        let counts = tokens.map { $0.statistics ?? .init() }
         #expect(counts[0] == .init(delivered: 0, dropped: 0, undelivered: 10))
         #expect(counts[1] == .init(delivered: 0, dropped: 7, undelivered: 3))
         #expect(counts[2] == .init(delivered: 0, dropped: 7, undelivered: 3))
@@ -157,7 +157,7 @@ import Testing
         #expect(counts[4].delivered + counts[4].undelivered == 10)
         let redirector = tokens[0].registration.redirected?.redirector
         let undelivered = counts.map(\.undelivered).reduce(0, +)
-        #expect(redirector?.undeliveredCount == undelivered)
+        #expect(redirector?.runLoop.undeliveredNotificationCount == undelivered)
         #expect(facts.count == 0)
 
         // Observers with undelivered notifications were removed. For each of the others, the first post finds that the loop has
@@ -165,7 +165,7 @@ import Testing
         let rest = counts.count { $0.undelivered == 0 }
         for _ in 0..<2 {
             post()
-            #expect(redirector?.undeliveredCount == undelivered + rest)
+            #expect(redirector?.runLoop.undeliveredNotificationCount == undelivered + rest)
         }
         #expect(facts.count == 0)
         #expect(handlers.count == 0)
@@ -180,7 +180,7 @@ import Testing
         let facts = Shared()
         let target = try RunLoopThread(name: "target")
         let redirector = NotificationRedirector.of(target.runLoop)
-        let tokens = [NotificationRedirector.Capacity.unlimited, .bounded(2, .dropNewest)].map { capacity in
+        let tokens = [NotificationCenter.Capacity.unlimited, .bounded(2, .dropNewest)].map { capacity in
             center.addObserver(
                 forName: Self.tick, on: target.runLoop, inModes: [Self.never], capacity: capacity
             ) { _ in }
@@ -189,9 +189,9 @@ import Testing
         for token in tokens { token.remove() }
         target.stop()
         target.join()
-        #expect(tokens[0].deliveryCounts == .init(delivered: 0, dropped: 0, undelivered: 0))
-        #expect(tokens[1].deliveryCounts == .init(delivered: 0, dropped: 1, undelivered: 0))
-        #expect(redirector.undeliveredCount == 0)
+        #expect(tokens[0].statistics == .init(delivered: 0, dropped: 0, undelivered: 0))
+        #expect(tokens[1].statistics == .init(delivered: 0, dropped: 1, undelivered: 0))
+        #expect(redirector.runLoop.undeliveredNotificationCount == 0)
         #expect(facts.count == 0)
     }
 
@@ -209,7 +209,7 @@ import Testing
             for _ in 0..<10 { center.post(name: Self.tick) }
             target.stop()
             target.join()
-            #expect(token.deliveryCounts?.undelivered == 10)
+            #expect(token.statistics?.undelivered == 10)
             #expect(redirector != nil)
         }
         try runThread()
@@ -243,7 +243,7 @@ import Testing
             isForgotten.increment()
             try posters.join()
             #expect(center.names.snapshot(for: Self.tick) == nil)
-            let counts = try #require(token.deliveryCounts)
+            let counts = try #require(token.statistics)
             #expect(counts.delivered == calls.count)
             #expect(counts.dropped == 0)
             // After the first post that finds the loop ended, posts do not count.

@@ -40,7 +40,7 @@ import Testing
         for target in targets { try target.runLoop.performAndWait {} }
         #expect(disorder.count == 0)
         for (index, target) in targets.enumerated() {
-            #expect(tokens[index].deliveryCounts == .init(delivered: posted, dropped: 0, undelivered: 0))
+            #expect(tokens[index].statistics == .init(delivered: posted, dropped: 0, undelivered: 0))
             let statistics = target.runLoop.statistics
             let writes = statistics.kernelWrites - before[index].kernelWrites
             // A write ends a sleep, and only one write ends it. So each batch between two sleeps costs one write at most, and so

@@ -9,7 +9,7 @@ import Testing
 @Suite struct RedirectedMisuseTests {
     @Test func `a limit is at least 1`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            _ = NotificationRedirector.Capacity.bounded(0, .dropNewest)
+            _ = NotificationCenter.Capacity.bounded(0, .dropNewest)
         }
         #expect(result?.message.contains("Capacity.bounded: 0 lets nothing wait; use at least 1") == true)
     }

@@ -55,11 +55,11 @@ import Testing
     }
 
     @Test(arguments: [
-        NotificationRedirector.Capacity.bounded(3, .dropNewest), .bounded(3, .dropOldest),
-        .bounded(3, .block(until: .seconds(1))), .coalescing([]),
+        NotificationCenter.Capacity.bounded(3, .dropNewest), .bounded(3, .dropOldest),
+        .bounded(3, .block(atMost: .seconds(1))), .coalescing([]),
     ])
     func `a poster that is held up inside its post is neither overtaken nor waited for`(
-        capacity: NotificationRedirector.Capacity
+        capacity: NotificationCenter.Capacity
     ) throws {
         let log = Log<String>()
         try onLoopThread { loop in
@@ -186,7 +186,7 @@ import Testing
                 for number in 0..<200 { center.post(name: .a, userInfo: ["number": number]) }
             }
             loop.run(in: .default)
-            #expect(token.deliveryCounts?.delivered == 200)
+            #expect(token.statistics?.delivered == 200)
             token.remove()
             poster.stop()
             poster.join()

@@ -119,7 +119,7 @@ import Testing
             center.post(name: .a, userInfo: ["fact": fact])
         }
         #expect(canary.wait())
-        #expect(token.deliveryCounts == .init(delivered: 0, dropped: 0, undelivered: 1))
+        #expect(token.statistics == .init(delivered: 0, dropped: 0, undelivered: 1))
         token.remove()
     }
 

@@ -130,7 +130,7 @@ import Testing
             }
             loop.run(in: .default)
             #expect(next == 20_000)
-            #expect(token.deliveryCounts == .init(delivered: 20_000, dropped: 0, undelivered: 0))
+            #expect(token.statistics == .init(delivered: 20_000, dropped: 0, undelivered: 0))
             token.remove()
             poster.stop()
             poster.join()

@@ -72,9 +72,9 @@ import Testing
         #expect(log.entries == ["custom", "custom mode has run", "common"])
     }
 
-    @Test(arguments: [NotificationRedirector.Capacity.Policy.dropOldest, .dropNewest])
+    @Test(arguments: [NotificationCenter.Capacity.Policy.dropOldest, .dropNewest])
     func `a bounded observer gets as many as may wait, and drops are counted`(
-        policy: NotificationRedirector.Capacity.Policy
+        policy: NotificationCenter.Capacity.Policy
     ) throws {
         let center = NotificationCenter()
         let log = Log<Int>()
@@ -89,8 +89,8 @@ import Testing
             }
             deliverAll(on: loop)
             #expect(
-                token.deliveryCounts
-                    == NotificationRedirector.Counts(delivered: 3, dropped: 7, undelivered: 0))
+                token.statistics
+                    == ObservationToken.Statistics(delivered: 3, dropped: 7, undelivered: 0))
             token.remove()
             poster.stop()
             poster.join()
@@ -104,7 +104,7 @@ import Testing
         try onLoopThread { loop in
             let poster = try RunLoopThread(name: "poster")
             let token = center.addObserver(
-                forName: Self.tick, on: loop, capacity: .bounded(1, .block(until: .seconds(60)))
+                forName: Self.tick, on: loop, capacity: .bounded(1, .block(atMost: .seconds(60)))
             ) { note in
                 log.add(note.userInfo["number"] as? Int ?? -1)
                 if log.entries.count == 100 { loop.stop() }
@@ -115,8 +115,8 @@ import Testing
             loop.add(Port<Void>(), forMode: .default) {}
             loop.run(until: .now + .seconds(60))
             #expect(
-                token.deliveryCounts
-                    == NotificationRedirector.Counts(delivered: 100, dropped: 0, undelivered: 0))
+                token.statistics
+                    == ObservationToken.Statistics(delivered: 100, dropped: 0, undelivered: 0))
             token.remove()
             poster.stop()
             poster.join()
@@ -130,7 +130,7 @@ import Testing
         try onLoopThread { loop in
             let poster = try RunLoopThread(name: "poster")
             let token = center.addObserver(
-                forName: Self.tick, on: loop, capacity: .bounded(1, .block(until: .seconds(60)))
+                forName: Self.tick, on: loop, capacity: .bounded(1, .block(atMost: .seconds(60)))
             ) { _ in log.add(1) }
             try poster.runLoop.performAndWait { center.post(name: Self.tick) }
             center.post(name: Self.tick)
@@ -157,8 +157,8 @@ import Testing
             }
             deliverAll(on: loop)
             #expect(
-                token.deliveryCounts
-                    == NotificationRedirector.Counts(delivered: 2, dropped: 0, undelivered: 0))
+                token.statistics
+                    == ObservationToken.Statistics(delivered: 2, dropped: 0, undelivered: 0))
             token.remove()
             poster.stop()
             poster.join()
@@ -190,11 +190,11 @@ import Testing
             other.runLoop.perform { center.post(name: Self.tick) }
             try other.runLoop.performAndWait {}
             // A notification already waits for this loop, so this thread's post would wait behind it.
-            #expect(throws: PerformError.wouldDeadlock) {
+            #expect(throws: PerformError(.wouldDeadlock)) {
                 try center.postAndWait(Notification(name: Self.tick))
             }
             _ = try other.runLoop.performAndWait {
-                #expect(throws: PerformError.timedOut) {
+                #expect(throws: PerformError(.timedOut)) {
                     try center.postAndWait(Notification(name: Self.tick), before: .distantPast)
                 }
             }
@@ -206,8 +206,8 @@ import Testing
         let token = center.addObserver(forName: Self.tick, on: ended.runLoop) { _ in }
         ended.stop()
         ended.join()
-        #expect(throws: PerformError.loopEnded) { try center.postAndWait(Notification(name: Self.tick)) }
-        #expect(token.deliveryCounts?.undelivered == 1)
+        #expect(throws: PerformError(.loopEnded)) { try center.postAndWait(Notification(name: Self.tick)) }
+        #expect(token.statistics?.undelivered == 1)
     }
 
     @Test func `a handler is released on its loop's thread`() throws {

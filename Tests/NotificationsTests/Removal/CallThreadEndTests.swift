@@ -56,7 +56,7 @@ import Testing
     enum Room: String, CaseIterable, Codable {
         case unlimited, bounded, coalescing
 
-        var capacity: NotificationRedirector.Capacity {
+        var capacity: NotificationCenter.Capacity {
             switch self {
             case .unlimited: .unlimited
             case .bounded: .bounded(3, .dropNewest)
@@ -73,7 +73,7 @@ import Testing
             let token = center.addObserver(forName: .a, on: target.runLoop, capacity: room.capacity) { _ in
                 Child.endThread()
             }
-            #expect(throws: PerformError.loopEnded) {
+            #expect(throws: PerformError(.loopEnded)) {
                 try center.postAndWait(Notification(name: .a), before: .hang)
             }
             #expect(await target.join(before: .hang))

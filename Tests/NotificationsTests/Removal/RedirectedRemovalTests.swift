@@ -49,7 +49,7 @@ import Testing
         removed.remove()
         try held.letGo()
         #expect(log.entries == Array(repeating: "stays", count: 10))
-        #expect(removed.deliveryCounts == NotificationRedirector.Counts())
+        #expect(removed.statistics == ObservationToken.Statistics())
         stays.remove()
         held.end()
     }
@@ -93,7 +93,7 @@ import Testing
             let tokens = Log<ObservationToken>()
             for id in 0..<6 {
                 // Some observers have a queue of waiting notifications, and some do not.
-                let capacities: [NotificationRedirector.Capacity] = [
+                let capacities: [NotificationCenter.Capacity] = [
                     .unlimited, .bounded(10, .dropOldest), .coalescing([]),
                 ]
                 tokens.add(
@@ -110,7 +110,7 @@ import Testing
                 try poster.runLoop.performAndWait { for _ in 0..<5 { center.post(name: .a) } }
             }
             loop.run(in: .default)
-            for token in tokens.entries { #expect(token.deliveryCounts?.delivered ?? 0 <= 1) }
+            for token in tokens.entries { #expect(token.statistics?.delivered ?? 0 <= 1) }
             poster.stop()
             poster.join()
         }
@@ -210,9 +210,9 @@ import Testing
             center.post(name: .a)
             try remover.runLoop.performAndWait {}
             try target.runLoop.performAndWait {}
-            if token.deliveryCounts?.delivered != calls.count {
+            if token.statistics?.delivered != calls.count {
                 Issue.record(
-                    "round \(round): \(token.deliveryCounts?.delivered ?? -1) for \(calls.count) calls")
+                    "round \(round): \(token.statistics?.delivered ?? -1) for \(calls.count) calls")
                 break
             }
             before.remove()

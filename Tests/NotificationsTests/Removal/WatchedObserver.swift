@@ -51,9 +51,9 @@ final class WatchedObserver: Sendable {
     private func keep(_ token: ObservationToken) { self.token.withLock { $0 = token } }
 
     private func redirect(_ name: Notification.Name?, _ object: Feed?, _ random: inout SplitMix64) {
-        let capacities: [NotificationRedirector.Capacity] = [
+        let capacities: [NotificationCenter.Capacity] = [
             .unlimited, .unlimited, .bounded(3, .dropOldest), .bounded(3, .dropNewest),
-            .bounded(2, .block(until: .milliseconds(1))), .coalescing(.onName),
+            .bounded(2, .block(atMost: .milliseconds(1))), .coalescing(.onName),
             .coalescing([.onName, .onSender]),
         ]
         let capacity = capacities.randomElement(using: &random) ?? .unlimited
@@ -159,7 +159,7 @@ final class WatchedObserver: Sendable {
     /// Checks the counts, when nothing is in progress.
     func check() {
         if latestStart.count > removal.count { stage.violations.add("a call started after the removal") }
-        guard let delivered = token.withLock({ $0 })?.deliveryCounts?.delivered else { return }
+        guard let delivered = token.withLock({ $0 })?.statistics?.delivered else { return }
         if delivered != calls.count { stage.violations.add("counted \(delivered) for \(calls.count) calls") }
     }
 }

@@ -39,7 +39,10 @@ extension Notification.Name {
             queue.enqueue(Notification(name: .init("idle")), postingStyle: .whenIdle)
             queue.enqueue(Notification(name: .init("end of pass")), postingStyle: .asap)
             queue.enqueue(Notification(name: .init("at once")), postingStyle: .now)
-            Timer.scheduledTimer(withTimeInterval: .milliseconds(100), repeats: false) { _ in print("timer") }
+            Timer.scheduledTimer(withTimeInterval: .milliseconds(100), repeats: false) { _ in
+                print("timer")
+                RunLoop.current.stop()
+            }
             RunLoop.current.run()
             token.remove()
         }

@@ -128,7 +128,7 @@ private let print = Printed()
         }
         for _ in 1...2 { center.post(name: .didConnect) }
         try screen.runLoop.performAndWait {}
-        print(token.deliveryCounts?.delivered ?? 0, "delivered")
+        print(token.statistics?.delivered ?? 0, "delivered")
         token.remove()
         screen.stop()
         #expect(print.lines == ["connection 1", "connection 2", "2 delivered"])
@@ -144,7 +144,7 @@ private let print = Printed()
             do {
                 try center.postAndWait(Notification(name: .didConnect), before: .now + .seconds(1))
                 print("it has been shown")
-            } catch PerformError.timedOut {
+            } catch PerformError.Reason.timedOut {
                 continue
             }
         }
@@ -167,7 +167,7 @@ private let print = Printed()
                 for number in 1...5 { center.post(name: .didConnect, userInfo: ["number": number]) }
             }
             RunLoop.current.run(until: .now)
-            print(token.deliveryCounts?.dropped ?? 0, "dropped")
+            print(token.statistics?.dropped ?? 0, "dropped")
             poster.stop()
         }
         #expect(print.lines == ["number 4", "number 5", "3 dropped"])
