@@ -45,7 +45,7 @@ import Testing
 
     /// Connects with a `Connection`, sends a line, and expects the same line.
     private func echo(_ loop: RunLoop, _ endpoint: Endpoint) throws -> SocketAddress? {
-        let client = Connection.connect(to: endpoint)
+        let client = Connection(connectingTo: endpoint)
         var answer = ""
         var peer: SocketAddress?
         client.onConnect { peer = $0.peerAddress }
@@ -91,6 +91,7 @@ import Testing
             let name = "run-loops-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"
             let abstract = try Server(loop, .abstract(name: name))
             #expect(try echo(loop, .address(try #require(SocketAddress(abstractName: name)))) != nil)
+            #expect(try echo(loop, .abstract(name: name))?.abstractName == name)
             for server in [four, all, unix, abstract] {
                 server.run(until: "all have ended") { server.connections.isEmpty }
                 server.listener.invalidate()
@@ -148,7 +149,7 @@ import Testing
             let listening = sockets.withLock { $0 }
             #expect(listening.count == 1, "round \(round)")
             try onLoopThread { loop in
-                let client = Connection.connect(to: .unix(path: path))
+                let client = Connection(connectingTo: .unix(path: path))
                 var isConnected = false
                 client.onConnect { _ in isConnected = true }
                 try loop.add(client, forMode: .default)
@@ -198,8 +199,15 @@ import Testing
         #expect { _ = try Listener(.tcp(host: "127.0.0.1", port: port)) } throws: { error in
             (error as? SystemError)?.code == EADDRINUSE && "\(error)".contains("127.0.0.1:\(port)")
         }
-        #expect { _ = try Listener(.tcp(host: "no.address", port: 0)) } throws: {
-            ($0 as? SystemError)?.code == EADDRNOTAVAIL
+        for name in ["no.address", "localhost", ""] {
+            let says =
+                "\(name):0 (\(name) is not a numeric address; use one of this machine, such as 127.0.0.1 or ::1)"
+            #expect { _ = try Listener(.tcp(host: name, port: 0)) } throws: { error in
+                (error as? SystemError)?.code == EADDRNOTAVAIL && "\(error)".contains(says)
+            }
+        }
+        #expect { _ = try Listener(.tcp(host: "192.0.2.1", port: 0)) } throws: { error in
+            (error as? SystemError)?.code == EADDRNOTAVAIL && !"\(error)".contains("numeric")
         }
         let long = String(repeating: "x", count: 200)
         #expect { _ = try Listener(.unix(path: long)) } throws: { ($0 as? SystemError)?.code == ENAMETOOLONG }
@@ -246,7 +254,7 @@ import Testing
     @Test func `a peer beyond its limit is refused, and others are not`() throws {
         try onLoopThread { loop in
             var options = Listener.Options()
-            options.connectionLimitOfPeer = 2
+            options.connectionLimitPerPeer = 2
             let server = try Server(loop, .tcp(port: 0), options)
             let port = try #require(server.listener.localAddress.port)
             let clients = try (0..<3).map { _ in try Loopback.connect(to: port) }
@@ -281,7 +289,7 @@ import Testing
                 let box = accepted.boxed()
                 recorded { try port.send(box) }
             }
-            let client = Connection.connect(to: .address(listener.localAddress))
+            let client = Connection(connectingTo: .address(listener.localAddress))
             var answer = ""
             client.onFrame(.lines()) { connection, line in
                 answer = text(line)
@@ -296,6 +304,59 @@ import Testing
         #expect(ended.wait())
         worker.stop()
         worker.join()
+    }
+
+    @Test func `an accepted socket is passed to another loop, and counts until its connection ends`() throws {
+        let group = try RunLoopThreadGroup(count: 2, name: "worker")
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            try loop.add(listener, forMode: .default) { accepted in
+                accepted.perform(on: group.next()) { accepted in
+                    let connection = Connection(accepted)
+                    connection.onFrame(.lines()) { connection, line in
+                        connection.write(
+                            "\(RunLoop.current.name) got \(String(decoding: line, as: UTF8.self))\n")
+                    }
+                    recorded { try RunLoop.current.add(connection, forMode: .default) }
+                }
+            }
+            var answers: [String] = []
+            let clients = try (0..<2).map { number in
+                let client = Connection(connectingTo: .address(listener.localAddress))
+                client.onFrame(.lines()) { connection, line in
+                    answers.append(String(decoding: line, as: UTF8.self))
+                }
+                client.write("line \(number)\n")
+                try loop.add(client, forMode: .default)
+                loop.run(until: "the answer to \(number)") { answers.count == number + 1 }
+                return client
+            }
+            #expect(answers == ["worker 0 got line 0", "worker 1 got line 1"])
+            #expect(listener.connectionCount == 2)
+            for client in clients { client.close() }
+            loop.run(until: "the connections end") { listener.connectionCount == 0 }
+            listener.invalidate()
+        }
+        group.stop()
+        group.join()
+    }
+
+    @Test func `a socket that is passed to a loop that has ended is closed`() throws {
+        let thread = try RunLoopThread(name: "ended")
+        thread.stop()
+        thread.join()
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            try loop.add(listener, forMode: .default) { accepted in
+                accepted.perform(on: thread.runLoop) { _ in Issue.record("the loop has ended") }
+            }
+            let client = try Loopback.connect(to: try #require(listener.localAddress.port))
+            defer { close(client) }
+            loop.settle()
+            #expect(listener.connectionCount == 0)
+            #expect(try Loopback.read(client) == [])
+            listener.invalidate()
+        }
     }
 
     @Test func `a socket in a box is taken once, and closed if it is not taken`() throws {

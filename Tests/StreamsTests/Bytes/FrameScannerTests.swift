@@ -75,6 +75,30 @@ import Testing
         #expect(frames(.lines(upTo: limit), [line + [10]]).isTooLong == (length > limit))
     }
 
+    @Test(arguments: 0..<200) func `delimited frames are the same however they are cut`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        // Carriage returns and line feeds are ordinary bytes of such frames.
+        let sent = (0..<20).map { _ in
+            (0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: 9...13, using: &random) }
+        }
+        let result = frames(
+            .delimited(by: 0, upTo: 9), cuts(Array(sent.joined(separator: [0])) + [0, 1], &random))
+        #expect(result.frames == sent)
+        #expect(result.rest == 1)
+        #expect(!result.isTooLong)
+    }
+
+    @Test(arguments: 1...12) func `a delimited frame beyond its limit is refused as soon as it is known`(
+        length: Int
+    ) {
+        let limit = 6
+        let frame = [UInt8](repeating: 13, count: length)
+        let result = frames(.delimited(by: 255, upTo: limit), (frame + [255]).map { [$0] })
+        #expect(result.isTooLong == (length > limit))
+        #expect(result.rest == (length > limit ? limit + 1 : 0))
+        #expect(frames(.delimited(by: 255, upTo: limit), [frame + [255]]).isTooLong == (length > limit))
+    }
+
     @Test(arguments: 0..<200) func `frames behind a length are the same however they are cut`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var sent: [[UInt8]] = []

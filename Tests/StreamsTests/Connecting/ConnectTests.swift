@@ -25,20 +25,44 @@ import Testing
         try onLoopThread { loop in
             let (socket, port) = try Loopback.listen()
             close(socket)
-            let connection = Connection.connect(to: .tcp(host: "127.0.0.1", port: port))
+            let connection = Connection(connectingTo: .tcp(host: "127.0.0.1", port: port))
             let (reason, wasConnected) = try end(loop, connection)
             #expect(reason == .failed(SystemError(call: "connect", code: ECONNREFUSED)))
             #expect(!wasConnected)
         }
     }
 
+    @Test func `a socket that is connected to itself is refused, and does not keep its port`() throws {
+        try onLoopThread { loop in
+            let (socket, port) = try Loopback.listen()
+            close(socket)
+            for endpoint in [
+                Endpoint.tcp(host: "127.0.0.1", port: port), .tcp(host: "::1", port: port),
+                .tcp(host: "localhost", port: port),
+            ] {
+                Faults.connectToItself(times: 2)
+                let (reason, wasConnected) = try end(loop, .init(connectingTo: endpoint))
+                Faults.connectToItself(times: 0)
+                #expect(!wasConnected)
+                guard case .failed(let error) = reason else {
+                    Issue.record("\(reason)")
+                    continue
+                }
+                // A machine can be without IPv6.
+                #expect(error.code == ECONNREFUSED || "\(endpoint)".contains("::") && error.call != "connect")
+                let server = try Listener(.tcp(host: "127.0.0.1", port: port))
+                server.invalidate()
+            }
+        }
+    }
+
     @Test func `a Unix socket that is not there is an error`() throws {
         try onLoopThread { loop in
-            let (reason, _) = try end(loop, .connect(to: .unix(path: "/no/such/path")))
+            let (reason, _) = try end(loop, .init(connectingTo: .unix(path: "/no/such/path")))
             #expect(reason == .failed(SystemError(call: "connect", code: ENOENT)))
             let long = String(repeating: "x", count: 200)
             #expect(
-                try end(loop, .connect(to: .unix(path: long))).0
+                try end(loop, .init(connectingTo: .unix(path: long))).0
                     == .failed(SystemError(call: "connect", code: ENAMETOOLONG)))
         }
     }
@@ -48,7 +72,7 @@ import Testing
             var options = Connection.Options()
             options.connectTimeout = nil
             let (reason, _) = try end(
-                loop, .connect(to: .tcp(host: "no such name.invalid", port: 1), options: options))
+                loop, .init(connectingTo: .tcp(host: "no such name.invalid", port: 1), options: options))
             guard case .unresolved(let error) = reason else {
                 Issue.record("\(reason)")
                 return
@@ -67,7 +91,7 @@ import Testing
                 _ = accepted.release()
                 listener.invalidate()
             }
-            let connection = Connection.connect(to: .tcp(host: "localhost", port: port))
+            let connection = Connection(connectingTo: .tcp(host: "localhost", port: port))
             let (reason, wasConnected) = try end(loop, connection)
             #expect(wasConnected)
             #expect(reason == .peerClosed || reason == .reset)
@@ -75,7 +99,7 @@ import Testing
     }
 
     @Test func `a connection that is not made in time ends`() throws {
-        try LoopSimulation.run(seed: 1) { simulation in
+        try RunLoopSimulation.run(seed: 1) { simulation in
             // A listener with a full backlog does not answer.
             let (socket, port) = try Loopback.listen()
             defer { close(socket) }
@@ -84,7 +108,7 @@ import Testing
             defer { for socket in fill { close(socket) } }
             var options = Connection.Options()
             options.connectTimeout = .seconds(7)
-            let connection = Connection.connect(to: .tcp(host: "127.0.0.1", port: port), options: options)
+            let connection = Connection(connectingTo: .tcp(host: "127.0.0.1", port: port), options: options)
             let calls = Calls()
             calls.watch(connection)
             try RunLoop.current.add(connection, forMode: .default)
@@ -101,7 +125,7 @@ import Testing
             defer { close(socket) }
             var options = Connection.Options()
             options.connectTimeout = .milliseconds(20)
-            let connection = Connection.connect(to: .tcp(host: "127.0.0.1", port: port), options: options)
+            let connection = Connection(connectingTo: .tcp(host: "127.0.0.1", port: port), options: options)
             let calls = Calls()
             calls.watch(connection)
             connection.onConnect { _ in calls.list.append("connected") }
@@ -129,7 +153,7 @@ import Testing
             var clients: [Connection] = []
             let calls = Calls()
             for index in 0..<4 {
-                let client = Connection.connect(to: .unix(path: scratch.path + "/server"))
+                let client = Connection(connectingTo: .unix(path: scratch.path + "/server"))
                 client.onConnect { _ in calls.list.append("connected \(index)") }
                 client.onEnd { calls.list.append("end \(index): \($1)") }
                 try loop.add(client, forMode: .default)
@@ -154,7 +178,7 @@ import Testing
     @Test func `a connection may be closed while it is being made`() throws {
         try onLoopThread { loop in
             for endpoint in [Endpoint.tcp(host: "127.0.0.1", port: 1), .tcp(host: "localhost", port: 1)] {
-                let connection = Connection.connect(to: endpoint)
+                let connection = Connection(connectingTo: endpoint)
                 let calls = Calls()
                 calls.watch(connection)
                 try loop.add(connection, forMode: .default)
@@ -178,7 +202,7 @@ import Testing
                 connection.onEnd { _, _ in listener.invalidate() }
                 recorded { try loop.add(connection, forMode: .default) }
             }
-            let connection = Connection.connect(to: .address(listener.localAddress))
+            let connection = Connection(connectingTo: .address(listener.localAddress))
             connection.write("all of it")
             connection.closeAfterWriting()
             let (reason, wasConnected) = try end(loop, connection)
@@ -191,7 +215,7 @@ import Testing
     @Test func `a connection is made in its mode only`() throws {
         try onLoopThread { loop in
             let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
-            let connection = Connection.connect(to: .address(listener.localAddress))
+            let connection = Connection(connectingTo: .address(listener.localAddress))
             var isConnected = false
             connection.onConnect { _ in isConnected = true }
             let mode = RunLoop.Mode("other")

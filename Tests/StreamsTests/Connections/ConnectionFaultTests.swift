@@ -75,9 +75,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [ENOBUFS, ENOMEM]) func `a listener that gets no memory pauses, and goes on`(code: CInt)
-        throws
-    {
+    @Test(arguments: [ENOBUFS, ENOMEM, EPERM, EACCES, ENOSYS, EINVAL, EFAULT])
+    func `a listener whose calls are refused pauses each time, says so, and goes on`(code: CInt) throws {
         try onLoopThread { loop in
             let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
             var errors: [CInt] = []
@@ -88,10 +87,12 @@ import Testing
             }
             let client = try Loopback.connect(to: try #require(listener.localAddress.port))
             defer { close(client) }
-            Faults.refuse(.accept, code)
+            Faults.refuse(.accept, code, times: 3)
+            let calls = Faults.calls(.accept)
             loop.run()
-            #expect(errors == [code])
-            #expect(listener.statistics.accepted == 1)
+            #expect(errors == [code, code, code])
+            #expect(listener.statistics.accepted == 1 && listener.statistics.pauses == 3)
+            #expect(Faults.calls(.accept) - calls <= 5, "three refused calls, and one that succeeds")
         }
     }
 
@@ -104,10 +105,29 @@ import Testing
             }
             let client = try Loopback.connect(to: try #require(listener.localAddress.port))
             defer { close(client) }
+            for code in [ECONNABORTED, EPROTO, EHOSTUNREACH] { Faults.refuse(.accept, code) }
             Faults.refuse(.accept, ECONNABORTED, times: 3)
             loop.run()
             #expect(listener.statistics.accepted == 1)
             #expect(listener.statistics.pauses == 0)
+        }
+    }
+
+    @Test func `a listener does not spin if every connection seems to fail`() throws {
+        try onLoopThread { loop in
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            var errors: [CInt] = []
+            listener.onPause { _, error in errors.append(error.code) }
+            try loop.add(listener, forMode: .default) { accepted in
+                _ = accepted.release()
+                listener.invalidate()
+            }
+            let client = try Loopback.connect(to: try #require(listener.localAddress.port))
+            defer { close(client) }
+            Faults.refuse(.accept, EOPNOTSUPP, times: 130)
+            loop.run()
+            #expect(errors == [EOPNOTSUPP, EOPNOTSUPP], "one pause for 65 failures in a row")
+            #expect(listener.statistics.accepted == 1)
         }
     }
 
@@ -121,7 +141,7 @@ import Testing
                 var made = 0
                 for allowed in 0..<12 {
                     try limitDescriptors(to: bound + allowed)
-                    let connection = Connection.connect(to: .address(listener.localAddress))
+                    let connection = Connection(connectingTo: .address(listener.localAddress))
                     var reason: Connection.EndReason?
                     connection.onConnect { _ in made += 1 }
                     connection.onEnd { reason = $1 }

@@ -112,7 +112,7 @@ import Testing
     @Test(arguments: 0..<4) func `an idle connection ends after an hour, which takes no time in a simulation`(
         seed: UInt64
     ) throws {
-        try LoopSimulation.run(seed: seed) { simulation in
+        try RunLoopSimulation.run(seed: seed) { simulation in
             var options = Connection.Options()
             options.idleTimeout = .seconds(3600)
             let pair = try Pair(options)
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func `a peer that does not read for the write time-out ends the connection`() throws {
-        try LoopSimulation.run(seed: 1) { simulation in
+        try RunLoopSimulation.run(seed: 1) { simulation in
             var options = Connection.Options()
             options.writeTimeout = .seconds(20)
             options.outputLimit = 100 << 20
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `a peer that does not close is waited for as long as was said`() throws {
-        try LoopSimulation.run(seed: 1) { simulation in
+        try RunLoopSimulation.run(seed: 1) { simulation in
             var options = Connection.Options()
             options.lingerTimeout = .seconds(3)
             let pair = try Pair(options)
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test func `a time-out that is set later holds from the last activity`() throws {
-        try LoopSimulation.run(seed: 1) { simulation in
+        try RunLoopSimulation.run(seed: 1) { simulation in
             let pair = try Pair()
             let calls = Calls()
             calls.watch(pair.connection)

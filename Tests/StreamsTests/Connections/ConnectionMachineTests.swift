@@ -137,7 +137,7 @@ import Testing
                 }
             }
         }
-        #expect(known.count > 500)
+        #expect(known.count > 300)
         #expect(ends.isSuperset(of: [.closed, .peerClosed, .incompleteInput, .reset, .timedOut(.idle)]))
     }
 

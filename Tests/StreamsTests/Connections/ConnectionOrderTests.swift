@@ -64,8 +64,8 @@ import Testing
                 if isOpen && connection.sentByteCount + connection.unsentByteCount == before + bytes.count {
                     written += bytes
                 }
-            case 3: connection.pauseReading()
-            case 4...6: connection.resumeReading()
+            case 3: connection.isReadingPaused = true
+            case 4...6: connection.isReadingPaused = false
             case 7: loop.pass()
             case 8: if mayClose { connection.endOutput() }
             case 9: if mayClose { connection.closeAfterWriting() }
@@ -110,7 +110,7 @@ import Testing
             if !hasEndedSending { actor.pair.endSending() }
             let deadline = ContinuousClock.Instant.hang
             while actor.ends == 0 {
-                actor.pair.connection.resumeReading()
+                actor.pair.connection.isReadingPaused = false
                 if actor.pair.connection.isOpen { actor.pair.connection.endOutput() }
                 if let bytes = try? Loopback.read(actor.pair.peer, atMost: 1 << 20) { read += bytes }
                 loop.run(until: .now + .milliseconds(1))

@@ -57,6 +57,24 @@ import Testing
             return (try await first, second)
         }
 
+        /// The number of passes of the loop while a task takes a number of lines.
+        func passes(_ count: Int) async throws -> Int {
+            var number = 0
+            var before = 0
+            for try await _ in try connection().frames(.lines()) {
+                number += 1
+                if number == 1 { before = loop.statistics.passes }
+                if number == count { break }
+            }
+            return loop.statistics.passes - before
+        }
+
+        /// Asks an iterator itself for two lines, instead of a `for` loop.
+        func twoLines() async throws -> [[UInt8]?] {
+            var iterator = try connection().frames(.lines()).makeAsyncIterator()
+            return [try await iterator.next(), try await iterator.next()]
+        }
+
         func pieces() async throws -> Int {
             var count = 0
             for try await piece in try connection().pieces() { count += piece.count }
@@ -86,7 +104,7 @@ import Testing
         func end() async throws -> Connection.EndReason { await (try connection()).ended() }
         func isOpen() throws -> Bool { try connection().isOpen }
         func connect(to endpoint: Endpoint) async throws -> Connection.EndReason? {
-            let connection = Connection.connect(to: endpoint)
+            let connection = Connection(connectingTo: endpoint)
             try loop.add(connection, forMode: .default)
             do {
                 try await connection.connected()
@@ -103,6 +121,25 @@ import Testing
         try await body(talker)
         thread.stop()
         await thread.join()
+    }
+
+    @Test func `a task that takes many lines lets the loop serve its other inputs in between`() async throws {
+        let thread = try RunLoopThread(name: "talker")
+        let talker = Talker(thread.runLoop)
+        try await talker.open()
+        try await talker.peerSends(String(repeating: "\n", count: 1_000))
+        #expect(try await talker.passes(1_000) >= 1_000 / 32 - 1)
+        thread.stop()
+    }
+
+    @Test func `an iterator's own next works on the actor of the loop`() async throws {
+        let thread = try RunLoopThread(name: "talker")
+        let talker = Talker(thread.runLoop)
+        try await talker.open()
+        async let lines = talker.twoLines()
+        try await talker.peerSends("one\ntwo\n")
+        #expect(try await lines == [Array("one".utf8), Array("two".utf8)])
+        thread.stop()
     }
 
     @Test func `lines come one by one, and the sequence ends with the peer's stream`() async throws {

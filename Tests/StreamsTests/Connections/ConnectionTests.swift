@@ -79,6 +79,23 @@ import Testing
         }
     }
 
+    @Test(arguments: ["whole\npart", "part"])
+    func `a peer whose stream ends in a frame gets the answers to the frames before`(sent: String) throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            let calls = Calls()
+            calls.watch(pair.connection)
+            pair.connection.onFrame(.lines()) { connection, line in connection.write("answer\n") }
+            try loop.add(pair.connection, forMode: .default)
+            try pair.send(sent)
+            pair.endSending()
+            loop.run()
+            #expect(calls.list == ["end: \(Connection.EndReason.incompleteInput)"])
+            if sent.hasPrefix("whole") { #expect(try pair.read() == "answer\n") }
+            #expect(try pair.read() == "")
+        }
+    }
+
     @Test func `with a handler of the input's end the output stays open`() throws {
         try onLoopThread { loop in
             let pair = try Pair()
@@ -188,17 +205,17 @@ import Testing
             calls.watch(pair.connection)
             pair.connection.onFrame(.lines()) { connection, line in
                 calls.list.append(text(line))
-                connection.pauseReading()
+                connection.isReadingPaused = true
             }
             try loop.add(pair.connection, forMode: .default)
             try pair.send("a\nb\nc\n")
             loop.settle()
             #expect(calls.list == ["a"])
-            pair.connection.resumeReading()
+            pair.connection.isReadingPaused = false
             loop.settle()
             #expect(calls.list == ["a", "b"])
             pair.connection.onFrame(.lines()) { _, line in calls.list.append(text(line)) }
-            pair.connection.resumeReading()
+            pair.connection.isReadingPaused = false
             try pair.send("d\n")
             loop.settle()
             #expect(calls.list == ["a", "b", "c", "d"])
@@ -313,7 +330,7 @@ import Testing
     }
 
     @Test func `the idle time begins when a connection is added`() throws {
-        try LoopSimulation.run(seed: 1) { simulation in
+        try RunLoopSimulation.run(seed: 1) { simulation in
             var options = Connection.Options()
             options.idleTimeout = .seconds(5)
             let pair = try Pair(options)
@@ -418,9 +435,9 @@ import Testing
             calls.watch(pair.connection)
             pair.connection.onFrame(.lines()) { connection, line in
                 calls.list.append(text(line))
-                if calls.list.count == 1 { connection.pauseReading() }
+                if calls.list.count == 1 { connection.isReadingPaused = true }
             }
-            other.connection.onFrame(.lines()) { _, _ in pair.connection.resumeReading() }
+            other.connection.onFrame(.lines()) { _, _ in pair.connection.isReadingPaused = false }
             try loop.add(other.connection, forMode: .default)
             try loop.add(pair.connection, forMode: .default)
             try pair.send("a\nb\nc\n")
@@ -465,8 +482,11 @@ import Testing
     }
 
     @Test func `a socket that is no stream is refused and closed`() throws {
-        let pipe = try OwnedDescriptor.pipe()
-        #expect(throws: SystemError.self) { _ = try Connection(pipe.readingEnd.duplicate()) }
+        let socket = Glibc.socket(AF_INET, CInt(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        #expect(throws: SystemError(call: "getsockopt", code: EPROTOTYPE)) {
+            _ = try Connection(OwnedDescriptor(socket))
+        }
+        #expect(fcntl(socket, F_GETFD) == -1)
         let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
         #expect { _ = try Connection(try listener.duplicateSocket()) } throws: { error in
             (error as? SystemError)?.code == EPROTOTYPE

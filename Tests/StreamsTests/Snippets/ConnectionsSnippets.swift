@@ -71,15 +71,38 @@ import Testing
 
     private func forward(from source: Connection, to target: Connection) {
         source.onReceive { source, bytes in
-            if !target.write(bytes) { source.pauseReading() }
+            if !target.write(bytes) { source.isReadingPaused = true }
             return bytes.byteCount
         }
-        target.onDrained { _ in source.resumeReading() }
+        target.onDrained { _ in source.isReadingPaused = false }
         source.onInputEnd { _ in target.endOutput() }
     }
 
+    @Test func `a connection talks to a child over pipes`() throws {
+        try onLoopThread { loop in
+            let toChild = try OwnedDescriptor.pipe()
+            let fromChild = try OwnedDescriptor.pipe()
+            // The child is a connection, too.
+            let child = try Connection(reading: toChild.readingEnd, writing: fromChild.writingEnd)
+            child.onFrame(.lines()) { child, line in
+                child.write(line)
+                child.write("!\n")
+            }
+            try loop.add(child, forMode: .default)
+            var answers: [String] = []
+            let connection = try Connection(
+                reading: fromChild.readingEnd, writing: toChild.writingEnd)
+            connection.onFrame(.lines()) { _, line in answers.append(String(decoding: line, as: UTF8.self)) }
+            connection.write("a question\n")
+            connection.endOutput()
+            try RunLoop.current.add(connection, forMode: .default)
+            loop.run(until: "both end") { !child.isOpen && !connection.isOpen }
+            #expect(answers == ["a question!"])
+        }
+    }
+
     private func talk(port: UInt16, _ print: Printed) throws {
-        let connection = Connection.connect(to: .tcp(host: "localhost", port: port))
+        let connection = Connection(connectingTo: .tcp(host: "localhost", port: port))
         connection.onConnect { _ in print("connected") }
         connection.onFrame(.lines(upTo: 512)) { connection, line in
             print("received \(line.byteCount) bytes")

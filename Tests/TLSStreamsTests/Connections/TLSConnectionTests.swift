@@ -40,6 +40,29 @@ import Testing
         }
     }
 
+    @Test func `a server that does not know TLS takes a context, and asks the connection for the protocol`()
+        throws
+    {
+        try onLoopThread { loop in
+            let security: any ServerSecurity = try Certificates.server { $0.applicationProtocols = ["h2"] }
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            var chosen: String?
+            try loop.add(listener, forMode: .default) { accepted in
+                let connection = Connection(accepted, security: security, options: .init())
+                connection.onConnect { chosen = $0.applicationProtocol }
+                recorded { try loop.add(connection, forMode: .default) }
+            }
+            let client = Connection(
+                connectingTo: .tcp(host: "localhost", port: listener.localAddress.port ?? 0),
+                tls: try Certificates.client { $0.applicationProtocols = ["http/1.1", "h2"] })
+            try loop.add(client, forMode: .default)
+            loop.run(until: "the hand-shake is complete") { chosen != nil }
+            #expect(chosen == "h2")
+            client.close()
+            listener.invalidate()
+        }
+    }
+
     /// The transfer exceeds all buffers, both ends pause, and the records have different sizes.
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `a big transfer in both directions is exact`(version: TLSVersion) throws {
@@ -70,9 +93,9 @@ import Testing
                     // Safe: the bytes are copied during the call.
                     unsafe bytes.withUnsafeBytes { unsafe received[index].append(contentsOf: $0) }
                     if bytes.byteCount % 5 == 0 {
-                        connection.pauseReading()
+                        connection.isReadingPaused = true
                         let timer = Timer(timeInterval: .microseconds(100), repeats: false) { _ in
-                            connection.resumeReading()
+                            connection.isReadingPaused = false
                         }
                         RunLoop.current.add(timer, forMode: .default)
                     }
@@ -127,14 +150,14 @@ import Testing
             second.server.onReceive { _, bytes in bytes.byteCount }
             second.client.write([UInt8](repeating: 1, count: 3_000_000))
             loop.settle()
-            second.server.pauseReading()
+            second.server.isReadingPaused = true
             second.client.write([UInt8](repeating: 1, count: 3_000_000))
             loop.settle()
             #expect(second.client.unsentByteCount > 0)
             second.client.close()
-            second.server.resumeReading()
+            second.server.isReadingPaused = false
             second.finish(loop)
-            #expect(second.serverCalls.error?.cause == .truncated)
+            #expect(second.serverCalls.error?.reason == .truncated)
         }
     }
 
@@ -145,7 +168,7 @@ import Testing
             pair.takeTickets(loop)
             pair.client.reset()
             pair.finish(loop)
-            #expect(pair.serverCalls.error?.cause == .truncated, "a Unix socket is not reset, but ends")
+            #expect(pair.serverCalls.error?.reason == .truncated, "a Unix socket is not reset, but ends")
             #expect(pair.clientCalls.reason == .closed)
         }
     }
@@ -182,8 +205,8 @@ import Testing
             var count = 0
             server.onReceive { server, bytes in
                 count += 10_000
-                server.pauseReading()
-                let timer = Timer(timeInterval: .zero, repeats: false) { _ in server.resumeReading() }
+                server.isReadingPaused = true
+                let timer = Timer(timeInterval: .zero, repeats: false) { _ in server.isReadingPaused = false }
                 loop.add(timer, forMode: .default)
                 return 10_000
             }

@@ -76,13 +76,13 @@ import Testing
             _ = try await talker.talk(ends.1, client, name: "wrong.test")
         } throws: { error in
             guard case .tls(let failure) = (error as? ConnectionEndedError)?.reason else { return false }
-            return failure.cause == .nameMismatch && !failure.isFromPeer
+            return failure.reason == .nameMismatch && !failure.isFromPeer
         }
         await #expect {
             _ = try await served.value
         } throws: { error in
             guard case .tls(let failure) = (error as? ConnectionEndedError)?.reason else { return false }
-            return failure.cause == .badCertificate && failure.isFromPeer
+            return failure.reason == .badCertificate && failure.isFromPeer
         }
         thread.stop()
         await thread.join()

@@ -2,25 +2,57 @@ import CFaults
 import Glibc
 import RunLoops
 import Streams
-import TLSStreams
 import TestExpectations
 import TestSupport
 import Testing
 
+@testable import TLSStreams
+
 /// Identities, trust and contexts: their errors, and their replacement.
 @Suite struct TLSContextTests {
-    private func problem(_ body: () throws(TLSSetupError) -> Void) -> TLSSetupError.Problem? {
+    private func reason(_ body: () throws(TLSSetupError) -> Void) -> TLSSetupError.Reason? {
         do throws(TLSSetupError) {
             try body()
             return nil
-        } catch { return error.problem }
+        } catch { return error.reason }
     }
 
-    @Test func `files that are not what they should be are refused, by name`() throws {
+    /// The uses of an identity or of trust.
+    private enum Use: CaseIterable {
+        case server, name, client, reload
+
+        func use(_ identity: TLSIdentity) throws(TLSSetupError) {
+            switch self {
+            case .server: _ = try TLSServerContext(identity)
+            case .name:
+                var options = TLSServerContext.Options()
+                options.identities["localhost"] = identity
+                _ = try TLSServerContext(Certificates.valid, options: options)
+            case .client:
+                var options = TLSClientContext.Options()
+                options.identity = identity
+                _ = try TLSClientContext(options: options)
+            case .reload: try TLSServerContext(Certificates.valid).reload(identity)
+            }
+        }
+
+        func use(_ trust: TLSTrust) throws(TLSSetupError) {
+            if self == .client {
+                var options = TLSClientContext.Options()
+                options.trust = trust
+                _ = try TLSClientContext(options: options)
+            } else {
+                var options = TLSServerContext.Options()
+                options.clientCertificates = .required(trust)
+                _ = try TLSServerContext(Certificates.valid, options: options)
+            }
+        }
+    }
+
+    @Test func `files that are not what they should be are refused by the context, by name`() throws {
         let path = Certificates.path
-        let cases: [(String, String, String?, TLSSetupError.Problem?)] = [
+        let cases: [(String, String, String?, TLSSetupError.Reason?)] = [
             ("server.pem", "server.key", nil, nil),
-            ("missing.pem", "server.key", nil, .unreadable(SystemError(call: "open", code: ENOENT))),
             ("server.key", "server.key", nil, .noCertificate),
             ("server.pem", "server.pem", nil, .noKey),
             ("server.pem", "other.key", nil, .keyMismatch),
@@ -30,34 +62,39 @@ import Testing
             ("config", "server.key", nil, .noCertificate),
         ]
         for (certificate, key, passphrase, expected) in cases {
-            let found = problem { () throws(TLSSetupError) in
-                _ = try TLSIdentity(
-                    certificateFile: path(certificate), keyFile: path(key), passphrase: passphrase)
+            let identity = try TLSIdentity(
+                certificateFile: path(certificate), keyFile: path(key), passphrase: passphrase)
+            for use in Use.allCases {
+                #expect(
+                    reason { () throws(TLSSetupError) in try use.use(identity) } == expected,
+                    "\(use) \(certificate) \(key)")
             }
-            #expect(found == expected, "\(certificate) \(key)")
         }
-        #expect(
-            problem { () throws(TLSSetupError) in _ = try TLSTrust(file: path("server.key")) }
-                == .noCertificate)
         let broken = Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
-        #expect(
-            problem { () throws(TLSSetupError) in _ = try TLSTrust(certificates: broken) }
-                == .noCertificate)
-        do throws(TLSSetupError) {
-            _ = try TLSIdentity(certificateFile: path("server.pem"), keyFile: path("other.key"))
-        } catch {
+        let noCertificates = try TLSTrust(file: path("server.key"))
+        for trust in [noCertificates, TLSTrust(certificates: broken)] {
+            for use in Use.allCases where use != .reload && use != .name {
+                #expect(reason { () throws(TLSSetupError) in try use.use(trust) } == .noCertificate)
+            }
+        }
+        let mismatch = try TLSIdentity(certificateFile: path("server.pem"), keyFile: path("other.key"))
+        do throws(TLSSetupError) { _ = try TLSServerContext(mismatch) } catch {
             #expect("\(error)".hasPrefix(path("other.key") + ": the key is not that of the certificate"))
         }
+        func make() throws { _ = try TLSServerContext(mismatch) }
+        do { try make() } catch TLSSetupError.Reason.noKey {
+            Issue.record("another reason")
+        } catch TLSSetupError.Reason.keyMismatch {}
     }
 
     @Test func `a weak key and a bad name of a protocol are refused by the context`() throws {
         let weak = try TLSIdentity(
             certificateFile: Certificates.path("weak.pem"), keyFile: Certificates.path("weak.key"))
-        #expect(problem { () throws(TLSSetupError) in _ = try TLSServerContext(weak) } == .tooWeak)
+        #expect(reason { () throws(TLSSetupError) in _ = try TLSServerContext(weak) } == .tooWeak)
         var options = TLSClientContext.Options()
         options.applicationProtocols = ["h2", ""]
         #expect(
-            problem { () throws(TLSSetupError) in _ = try TLSClientContext(options: options) }
+            reason { () throws(TLSSetupError) in _ = try TLSClientContext(options: options) }
                 == .badProtocolName)
     }
 
@@ -132,7 +169,7 @@ import Testing
             options.applicationProtocols = [""]
             let second = try Certificates.identity(.second)
             #expect(
-                problem { () throws(TLSSetupError) in try context.reload(second, options: options) }
+                reason { () throws(TLSSetupError) in try context.reload(second, options: options) }
                     == .badProtocolName)
             let client = try Certificates.client { $0.applicationProtocols = ["one"] }
             let pair = try SecurePair(server: context, client: client)
@@ -146,35 +183,79 @@ import Testing
         let first = await #expect(
             processExitsWith: .failure, observing: [\.standardErrorContent],
             performing: {
-                _ = Connection.connect(to: .unix(path: "/nowhere"), tls: try TLSClientContext())
+                _ = Connection(connectingTo: .unix(path: "/nowhere"), tls: try TLSClientContext())
             })
         #expect(
             first?.message.contains(
-                "Connection.connect: no name for the certificate of the server at /nowhere") == true
+                "Connection.init(connectingTo:): no name for the certificate of the server at /nowhere")
+                == true
         )
-        let second = await #expect(
-            processExitsWith: .failure, observing: [\.standardErrorContent],
-            performing: {
-                let ends = try Loopback.pair()
-                _ = try Connection(OwnedDescriptor(ends.0), tls: TLSClientContext(), serverName: "")
-            })
-        #expect(second?.message.contains("Connection.init: \"\" is not a valid name of a server") == true)
+    }
+
+    @Test(arguments: ["", ".", "a\0b", "a b", "naïve.test", "x\u{1b}[2J", String(repeating: "a", count: 256)])
+    func `a text that no certificate can have as its name ends the connection before the hand-shake`(
+        name: String
+    )
+        throws
+    {
+        try onLoopThread { loop in
+            let ends = try Loopback.pair()
+            defer { Loopback.close(ends.1) }
+            let connection = try Connection(
+                OwnedDescriptor(ends.0), tls: Certificates.client(), serverName: name)
+            let calls = Calls()
+            calls.watch(connection)
+            try loop.add(connection, forMode: .default)
+            loop.run(until: "the connection has ended") { calls.reason != nil }
+            #expect(calls.error?.reason == .nameMismatch)
+            #expect(calls.list == ["end"])
+            #expect(try Loopback.read(ends.1) == [], "nothing was sent")
+            let named = Connection(connectingTo: .tcp(host: name, port: 1), tls: try Certificates.client())
+            let namedCalls = Calls()
+            namedCalls.watch(named)
+            try loop.add(named, forMode: .default)
+            loop.run(until: "the connection has ended") { namedCalls.reason != nil }
+        }
+    }
+
+    @Test func `a name's dot at its end and an address's scope are not part of a certificate's name`() {
+        let names = ["a.test.": "a.test", "fe80::1%eth0": "fe80::1", "127.0.0.1": "127.0.0.1"]
+        for (host, name) in names { #expect(ServerName(host)?.text == name) }
+    }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.max) * 10, .seconds(-5)])
+    func `sessions may live for any time`(lifetime: Duration) throws {
+        let context = try Certificates.server {
+            $0.sessionLifetime = lifetime
+            $0.ticketCount = .max
+        }
+        try onLoopThread { loop in
+            let pair = try SecurePair(server: context)
+            try pair.connect(loop)
+            pair.takeTickets(loop)
+            pair.client.close()
+            pair.finish(loop)
+        }
     }
 
     // By default, OpenSSL frees at exit what other threads may use, or free when they end. Whichever object is made first must
     // prevent it.
 
-    @Test func `OpenSSL frees no memory at exit after an identity was made`() async {
+    @Test func `OpenSSL frees no memory at exit after a context with an identity was made`() async {
         await #expect(processExitsWith: .success) {
             let path = Certificates.path
-            _ = try TLSIdentity(certificateFile: path("server.pem"), keyFile: path("server.key"))
+            let identity = try TLSIdentity(
+                certificateFile: path("server.pem"), keyFile: path("server.key"))
+            _ = try TLSServerContext(identity)
             #expect(faults_forbid_openssl_cleanup())
         }
     }
 
-    @Test func `OpenSSL frees no memory at exit after trust was made`() async {
+    @Test func `OpenSSL frees no memory at exit after a context with trust was made`() async {
         await #expect(processExitsWith: .success) {
-            _ = try TLSTrust(file: Certificates.authority)
+            var options = TLSClientContext.Options()
+            options.trust = try TLSTrust(file: Certificates.authority)
+            _ = try TLSClientContext(options: options)
             #expect(faults_forbid_openssl_cleanup())
         }
     }

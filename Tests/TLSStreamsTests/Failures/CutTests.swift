@@ -9,7 +9,7 @@ import Testing
 /// A TLS stream that is cut, changed or slow ends with a cause, and is never mistaken for a complete one.
 @Suite struct CutTests {
     private static func isBroken(_ calls: Calls) -> Bool {
-        calls.error?.cause == .truncated || calls.reason == .reset
+        calls.error?.reason == .truncated || calls.reason == .reset
     }
 
     @Test func `a stream that is cut at any byte is truncated on both sides`() throws {
@@ -50,7 +50,7 @@ import Testing
             relay.pair.clientCalls.list = []
             loop.run(until: "it has ended") { relay.pair.clientCalls.reason != nil }
             #expect(relay.pair.clientCalls.list == ["end"])
-            #expect(relay.pair.clientCalls.error?.cause == .other)
+            #expect(relay.pair.clientCalls.error?.reason == .other)
             #expect(relay.pair.clientCalls.error?.isFromPeer == false)
             try relay.move(toServer: .max, toClient: .max)
             loop.run(until: "the server has the alert") { relay.pair.serverCalls.reason != nil }
@@ -103,7 +103,7 @@ import Testing
                 _ = try Loopback.write(Array(text.utf8), to: ends.1)
                 try loop.add(connection, forMode: .default)
                 loop.run(until: "it has ended") { calls.reason != nil }
-                #expect(calls.error?.cause == .notTLS, "\(calls.reason as Any)")
+                #expect(calls.error?.reason == .notTLS, "\(calls.reason as Any)")
                 #expect(calls.list == ["end"])
             }
         }

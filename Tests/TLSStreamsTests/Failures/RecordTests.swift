@@ -9,7 +9,7 @@ import Testing
 @Suite struct RecordTests {
     private static let plainAlert: [UInt8] = [21, 3, 3, 0, 2]
     private static let fatal: UInt8 = 2
-    private static let alerts: [(UInt8, TLSError.Cause)] = [
+    private static let alerts: [(UInt8, TLSError.Reason)] = [
         (40, .noCommonCipher), (42, .badCertificate), (44, .certificateRevoked), (45, .certificateExpired),
         (48, .unknownIssuer), (70, .protocolVersion), (80, .other), (112, .unknownServerName),
         (116, .certificateRequired), (120, .noCommonApplicationProtocol),
@@ -38,7 +38,7 @@ import Testing
     ) throws {
         for length: [UInt8] in [[0xff, 0xff], [0x48, 0x01]] {
             try forge([23, 3, 3] + length + [UInt8](repeating: 7, count: 100), version) { loop, relay in
-                #expect(relay.pair.clientCalls.error?.cause == .other)
+                #expect(relay.pair.clientCalls.error?.reason == .other)
                 #expect(relay.pair.clientCalls.error?.isFromPeer == false)
                 try relay.move(toServer: .max, toClient: 0)
                 loop.run(until: "the server has the alert") { relay.pair.serverCalls.reason != nil }
@@ -52,7 +52,7 @@ import Testing
         throws
     {
         try forge([23, 3, 3, 0x40, 0] + [UInt8](repeating: 7, count: 100), version, isCut: true) { _, relay in
-            #expect(relay.pair.clientCalls.error?.cause == .truncated)
+            #expect(relay.pair.clientCalls.error?.reason == .truncated)
         }
     }
 
@@ -90,10 +90,10 @@ import Testing
 
     @Test(arguments: RecordTests.alerts)
     func `an alert in the middle of a hand-shake ends it with the peer's cause`(
-        code: UInt8, cause: TLSError.Cause
+        code: UInt8, cause: TLSError.Reason
     ) throws {
         let error = try error(of: RecordTests.plainAlert + [RecordTests.fatal, code], isServer: false)
-        #expect(error?.cause == cause && error?.isFromPeer == true)
+        #expect(error?.reason == cause && error?.isFromPeer == true)
     }
 
     @Test func `warnings without end, and a message that claims megabytes, end a hand-shake`() throws {

@@ -1,15 +1,16 @@
 import RunLoops
 import Streams
-import TLSStreams
 import TestExpectations
 import TestSupport
 import Testing
+
+@testable import TLSStreams
 
 /// Each failure of a hand-shake has its cause at both ends.
 @Suite struct TLSFailureTests {
     /// Makes a hand-shake fail, and checks the causes.
     private func check(
-        _ client: TLSError.Cause?, _ server: TLSError.Cause?, foundBy finder: Finder,
+        _ client: TLSError.Reason?, _ server: TLSError.Reason?, foundBy finder: Finder,
         name: String = "localhost",
         _ make: @escaping @Sendable () throws -> (TLSServerContext, TLSClientContext)
     ) throws {
@@ -20,8 +21,8 @@ import Testing
             pair.server.write("secret\n")
             try pair.add(to: loop)
             pair.finish(loop)
-            #expect(pair.clientCalls.error?.cause == client, "\(pair.clientCalls.reason as Any)")
-            #expect(pair.serverCalls.error?.cause == server, "\(pair.serverCalls.reason as Any)")
+            #expect(pair.clientCalls.error?.reason == client, "\(pair.clientCalls.reason as Any)")
+            #expect(pair.serverCalls.error?.reason == server, "\(pair.serverCalls.reason as Any)")
             if let error = pair.clientCalls.error { #expect(error.isFromPeer == (finder == .server)) }
             if let error = pair.serverCalls.error { #expect(error.isFromPeer == (finder == .client)) }
             #expect(!pair.serverCalls.list.contains("secret"))
@@ -96,7 +97,7 @@ import Testing
 
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `a client without the certificate that is required`(version: TLSVersion) throws {
-        let expected: TLSError.Cause = version == .tls13 ? .certificateRequired : .noCommonCipher
+        let expected: TLSError.Reason = version == .tls13 ? .certificateRequired : .noCommonCipher
         try check(expected, .certificateRequired, foundBy: .server) {
             (
                 try Certificates.server {
@@ -157,6 +158,12 @@ import Testing
                 }, client: Certificates.client { $0.identity = try Certificates.identity(.client) })
             try pair.connect(loop)
             #expect(pair.server.tls?.peerCertificate?.commonName == "alice")
+            // The issuer is "ca", so the first "alice" of the certificate is the common name of its subject.
+            var bytes = try #require(pair.server.tls?.peerCertificate?.der)
+            let name = try #require(
+                bytes.indices.first { bytes[$0...].starts(with: Array("alice".utf8)) })
+            bytes[name + 3] = 0
+            #expect(TLSCertificate(der: bytes).commonName == nil, "not \"ali\"")
             #expect(pair.server.tls?.peerCertificate?.der.first == 0x30)
         }
     }

@@ -102,8 +102,8 @@ import Testing
             loop.run(until: "the crowd is there") { served.count == crowd }
             let beginning: [UInt8] = [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]
             for socket in sockets { _ = try Loopback.write(beginning, to: socket) }
-            let client = try Connection.connect(
-                to: .tcp(host: "localhost", port: port), tls: Certificates.client())
+            let client = try Connection(
+                connectingTo: .tcp(host: "localhost", port: port), tls: Certificates.client())
             let calls = Calls()
             calls.watch(client)
             client.write("hello\n")

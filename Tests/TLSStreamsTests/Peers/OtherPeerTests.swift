@@ -56,7 +56,7 @@ import Testing
             tool.stop()
             loop.run(until: "it has ended") { server.hasServed }
             let calls = server.connections[0].calls
-            #expect(calls.error?.cause == .truncated || calls.reason == .reset)
+            #expect(calls.error?.reason == .truncated || calls.reason == .reset)
             server.stop()
         }
     }
@@ -65,7 +65,7 @@ import Testing
         try onLoopThread { loop in
             let server = try SecureServer(loop, Certificates.server())
             for (arguments, cause) in [
-                (["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], TLSError.Cause.protocolVersion),
+                (["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], TLSError.Reason.protocolVersion),
                 (["-tls1_2", "-cipher", "ECDHE-ECDSA-NULL-SHA@SECLEVEL=0"], .noCommonCipher),
                 (
                     ["-tls1_3", "-groups", "P-521", "-ciphersuites", "TLS_AES_128_CCM_SHA256"],
@@ -75,7 +75,7 @@ import Testing
                 let before = server.connections.count
                 let tool = try OtherPeerTests.openssl(server.port, arguments)
                 loop.run(until: "it has ended") { server.connections.count > before && server.hasServed }
-                #expect(server.connections.last?.calls.error?.cause == cause)
+                #expect(server.connections.last?.calls.error?.reason == cause)
                 tool.endInput()
                 _ = tool.bytes()
                 #expect(tool.exitCode != 0)
@@ -171,8 +171,8 @@ import Testing
         try onLoopThread { loop in
             let (tool, port) = try OtherPeerTests.opensslServer(["-tls1_2"])
             defer { tool.stop() }
-            let connection = try Connection.connect(
-                to: .tcp(host: "localhost", port: port), tls: Certificates.client())
+            let connection = try Connection(
+                connectingTo: .tcp(host: "localhost", port: port), tls: Certificates.client())
             let calls = Calls()
             calls.watch(connection)
             connection.write("hello\n")
@@ -202,7 +202,7 @@ import Testing
             loop, port in
             for name in [Certificates.Name.client, .foreign] {
                 let context = try Certificates.client { $0.identity = try Certificates.identity(name) }
-                let connection = Connection.connect(to: .tcp(host: "localhost", port: port), tls: context)
+                let connection = Connection(connectingTo: .tcp(host: "localhost", port: port), tls: context)
                 let calls = Calls()
                 calls.watch(connection)
                 connection.write("abc\n")
@@ -216,7 +216,7 @@ import Testing
                     loop.run(until: "it has ended") { calls.reason != nil }
                     #expect(calls.reason == .closed)
                 } else {
-                    #expect(calls.error?.cause == .unknownIssuer && calls.error?.isFromPeer == true)
+                    #expect(calls.error?.reason == .unknownIssuer && calls.error?.isFromPeer == true)
                 }
             }
         }
@@ -228,8 +228,8 @@ import Testing
         let body = [UInt8](repeating: 0x61, count: 3_000_000)
         try Files.write(body, to: directory.path + "/file")
         try withServer(["-HTTP"], in: directory.path) { loop, port in
-            let connection = try Connection.connect(
-                to: .tcp(host: "localhost", port: port), tls: Certificates.client())
+            let connection = try Connection(
+                connectingTo: .tcp(host: "localhost", port: port), tls: Certificates.client())
             let calls = Calls()
             calls.watch(connection)
             var count = 0

@@ -46,7 +46,7 @@ import Testing
         var options = TLSClientContext.Options()
         options.trust = try TLSTrust(file: authority)
         let context = try TLSClientContext(options: options)
-        let connection = Connection.connect(to: .tcp(host: "localhost", port: port), tls: context)
+        let connection = Connection(connectingTo: .tcp(host: "localhost", port: port), tls: context)
         connection.onConnect { connection in
             if let details = connection.tls { print(details.version, details.isResumed) }
         }

@@ -70,6 +70,11 @@ struct Certificates: Sendable {
     /// The path of the certificate of the authority.
     static var authority: String { path("ca.pem") }
 
+    /// The identity of the server, for code that cannot throw.
+    static let valid: TLSIdentity = {
+        do { return try identity(.server) } catch { fatalError("the certificates cannot be read: \(error)") }
+    }()
+
     static func identity(_ name: Name) throws -> TLSIdentity {
         try TLSIdentity(
             certificateFile: path(name.rawValue + ".pem"), keyFile: path(name.rawValue + ".key"))
