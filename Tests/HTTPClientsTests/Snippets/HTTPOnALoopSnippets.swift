@@ -13,10 +13,10 @@ import Testing
         init(on loop: RunLoop) { self.loop = loop }
 
         func size(of url: String) async throws -> Int {
-            let client = try HTTPClient(loop: loop, mode: .default)
+            let client = try HTTPClient()
             var size = 0
-            let answer = try await client.response(for: HTTPRequest(url))
-            for try await bytes in answer.body { size += bytes.count }
+            let response = try await client.response(for: HTTPClient.Request(url))
+            for try await bytes in response.body { size += bytes.count }
             return size
         }
     }
@@ -31,11 +31,14 @@ import Testing
     }
 
     private static func landing(_ url: String, _ print: Printed) throws {
-        let client = try HTTPClient(loop: .current, mode: .default)
-        client.start(HTTPRequest(url)) { transfer in
-            transfer.onResponse { _, response in print(response.status) }
+        let client = try HTTPClient()
+        client.start(HTTPClient.Request(url)) { transfer in
+            transfer.onResponse { _, response in print(response.status.code) }
             transfer.onData { _, bytes in print("\(bytes.byteCount) bytes") }
-            transfer.onEnd { _, error in print(error.map { "\($0)" } ?? "complete") }
+            transfer.onEnd { _, error in
+                print(error.map { "\($0)" } ?? "complete")
+                RunLoop.current.stop()
+            }
         }
         RunLoop.current.run()
     }
@@ -52,7 +55,7 @@ import Testing
         try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 1 << 20)) }) {
             client, server in
             let sink = Sink()
-            copy(HTTPRequest(server.url("/")), to: sink, with: client)
+            copy(HTTPClient.Request(server.url("/")), to: sink, with: client)
             client.loop.run(in: .network, until: "all is written") {
                 sink.drain()
                 return client.transferCount == 0
@@ -74,6 +77,31 @@ import Testing
         }
     }
 
+    @Test func `a subscription that is released elsewhere receives nothing more`() throws {
+        let hasMore = Gate()
+        try withServer({ exchange in
+            try exchange.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst")
+            _ = hasMore.wait()
+            try exchange.send("later")
+        }) { client, server in
+            var pieces = 0
+            let holder = Holder(held: Subscription(to: server.url("/"), with: client) { _ in pieces += 1 })
+            client.loop.run(in: .network, until: "a piece has come") { pieces == 1 }
+            try BareThread { holder.held = nil }.join()
+            hasMore.open()
+            client.loop.run(in: .network, until: "the end has come") { client.transferCount == 0 }
+            #expect(pieces == 1)
+        }
+    }
+
+    /// An object that another thread releases.
+    ///
+    /// `@unchecked`: one thread at a time uses it.
+    private final class Holder: @unchecked Sendable {
+        var held: Subscription?
+        init(held: Subscription) { self.held = held }
+    }
+
     @Test func `an actor on a loop reads a body`() async throws {
         let server = try Server { try $0.answer() }
         defer { server.stop() }
@@ -84,22 +112,22 @@ import Testing
         await thread.join()
     }
 
-    private func copy(_ request: HTTPRequest, to connection: Sink, with client: HTTPClient) {
+    private func copy(_ request: HTTPClient.Request, to connection: Sink, with client: HTTPClient) {
         let transfer = client.start(request) { transfer in
             transfer.onData { transfer, bytes in
-                if !connection.write(bytes) { transfer.isPaused = true }
+                if !connection.write(bytes) { transfer.isReadingPaused = true }
             }
         }
-        connection.onDrained { transfer.isPaused = false }
+        connection.onDrained { transfer.isReadingPaused = false }
     }
 
     private func upload(_ lines: [String], to url: String, with client: HTTPClient) {
-        var request = HTTPRequest(url, method: "PUT")
-        request.body = .stream(count: nil)
+        var request = HTTPClient.Request(url, method: .put)
+        request.body = .stream(contentLength: nil)
         var rest = lines[...]
         func write(_ transfer: HTTPTransfer) {
             while let line = rest.popFirst() {
-                if !transfer.write(Array(line.utf8)) { return }
+                if !transfer.write(line) { return }
             }
             transfer.endBody()
         }
@@ -108,6 +136,18 @@ import Testing
                 transfer.onDrained { transfer in write(transfer) }
             })
     }
+}
+
+private final class Subscription {
+    private let transfer: HTTPTransfer
+
+    init(to url: String, with client: HTTPClient, _ handler: @escaping (RawSpan) -> Void) {
+        transfer = client.start(HTTPClient.Request(url)) { transfer in
+            transfer.onData { _, bytes in handler(bytes) }
+        }
+    }
+
+    deinit { transfer.cancel() }
 }
 
 /// A sink that has no room left after each write.
@@ -126,10 +166,10 @@ private final class Sink {
 
 private func download(_ urls: [String]) throws -> [String: Int] {
     let mode = RunLoop.Mode("org.example.download")
-    let client = try HTTPClient(loop: .current, mode: mode)
+    let client = try HTTPClient(mode: mode)
     var sizes: [String: Int] = [:]
     for url in urls {
-        client.start(HTTPRequest(url)) { transfer in
+        client.start(HTTPClient.Request(url)) { transfer in
             transfer.onEnd { transfer, error in
                 if error == nil { sizes[url] = transfer.receivedByteCount }
             }

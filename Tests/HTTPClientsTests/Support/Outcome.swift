@@ -6,7 +6,7 @@ import Testing
 /// A record of the calls of a transfer's handlers.
 final class Outcome {
     var calls: [String] = []
-    var response: HTTPResponse?
+    var response: HTTPClient.ResponseHead?
     var body: [UInt8] = []
     var error: HTTPClientError?
     var hasEnded = false
@@ -16,7 +16,7 @@ final class Outcome {
     /// Sets all handlers of a transfer.
     func watch(_ transfer: HTTPTransfer) {
         transfer.onResponse { [self] _, response in
-            calls.append("response \(response.status)")
+            calls.append("response \(response.status.code)")
             self.response = response
         }
         transfer.onData { [self] _, bytes in
@@ -34,27 +34,30 @@ final class Outcome {
 
 extension HTTPClient {
     /// Starts a transfer whose handlers are recorded.
-    func record(_ request: HTTPRequest) -> (HTTPTransfer, Outcome) {
+    func record(_ request: HTTPClient.Request) -> (HTTPTransfer, Outcome) {
         let outcome = Outcome()
         return (start(request) { outcome.watch($0) }, outcome)
     }
 
     /// Makes a request, and runs the loop until the transfer has ended.
-    func fetch(_ request: HTTPRequest) -> Outcome {
+    func fetch(_ request: HTTPClient.Request) -> Outcome {
         let (_, outcome) = record(request)
         loop.run(in: mode, until: "the transfer has ended") { outcome.hasEnded }
         return outcome
     }
 
-    func fetch(_ url: String) -> Outcome { fetch(HTTPRequest(url)) }
+    func fetch(_ url: String) -> Outcome { fetch(HTTPClient.Request(url)) }
 }
 
 extension HTTPClient.Options {
     /// The default options without the proxies and other settings of the environment.
-    static func local(_ change: (inout HTTPClient.Options) -> Void = { _ in }) -> HTTPClient.Options {
+    static func local() -> HTTPClient.Options { local { _ in } }
+
+    /// The same with changes.
+    static func local(_ change: (inout HTTPClient.Options) throws -> Void) rethrows -> HTTPClient.Options {
         var options = HTTPClient.Options()
         options.proxy = .none
-        change(&options)
+        try change(&options)
         return options
     }
 }
@@ -82,7 +85,7 @@ func withServer(
     let server = try Server(answer)
     defer { server.stop() }
     try onLoopThread { loop in
-        let client = try HTTPClient(loop: loop, mode: .network, options: options)
+        let client = try HTTPClient(mode: .network, options: options)
         try body(client, server)
         client.invalidate()
     }

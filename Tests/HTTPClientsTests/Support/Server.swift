@@ -39,6 +39,32 @@ final class Server: Sendable {
         try RunLoopThread.detach(name: "server") { [self] _ in accept() }
     }
 
+    /// Starts to listen at a Unix socket.
+    ///
+    /// - Parameters:
+    ///   - path: The path of the socket.
+    ///   - answer: Called with each request, on the thread of its connection.
+    /// - Throws: An error if the system refuses a socket.
+    init(path: String, _ answer: @escaping @Sendable (Exchange) throws -> Void) throws {
+        self.answer = answer
+        listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        port = 0
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        try #require(path.utf8.count < 108)
+        // Safe: the path fits into the address, whose length the kernel gets.
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let listener = listener
+        let isListening = unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe bind(listener, address, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+                    && Glibc.listen(listener, 64) == 0
+            }
+        }
+        try #require(isListening)
+        try RunLoopThread.detach(name: "server") { [self] _ in accept() }
+    }
+
     /// Accepts no more connections.
     ///
     /// Open connections end with their clients.
@@ -82,6 +108,8 @@ final class Exchange {
     private let socket: CInt
     private var buffer: [UInt8] = []
     private(set) var head = ""
+    /// The number of the request on this connection, from 1.
+    private(set) var number = 0
     private(set) var isClosed = false
 
     /// The client has closed the connection.
@@ -105,6 +133,7 @@ final class Exchange {
             if let end = Server.end(of: buffer) {
                 head = String(decoding: buffer[..<end], as: UTF8.self)
                 buffer.removeFirst(end)
+                number += 1
                 return true
             }
             do { try fill() } catch { return false }

@@ -8,23 +8,23 @@ import Testing
 @Suite struct ClientMisuseTests {
     private actor Misuser {
         private let loop: RunLoop
-        private var body: HTTPBody?
+        private var body: HTTPClient.Response.Body?
         private var client: HTTPClient?
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
         init(on loop: RunLoop) { self.loop = loop }
 
         func sendStream() async throws {
-            let client = try HTTPClient(loop: loop, mode: .default, options: .local())
-            var request = HTTPRequest("http://127.0.0.1:1/", method: "PUT")
-            request.body = .stream(count: nil)
+            let client = try HTTPClient(options: .local())
+            var request = HTTPClient.Request("http://127.0.0.1:1/", method: "PUT")
+            request.body = .stream(contentLength: nil)
             _ = try await client.response(for: request)
         }
 
         func open(_ url: String) async throws {
-            let client = try HTTPClient(loop: loop, mode: .default, options: .local())
+            let client = try HTTPClient(options: .local())
             self.client = client
-            body = try await client.response(for: HTTPRequest(url)).body
+            body = try await client.response(for: HTTPClient.Request(url)).body
         }
 
         func read() async throws { if let body { for try await _ in body {} } }
@@ -35,12 +35,12 @@ import Testing
             processExitsWith: .failure, observing: [\.standardErrorContent],
             performing: {
                 try withServer { client, server in
-                    client.start(HTTPRequest(server.url("/"), method: "PUT")) { _ in }.write([1])
+                    client.start(HTTPClient.Request(server.url("/"), method: "PUT")) { _ in }.write([1])
                 }
             })
         #expect(
             result?.message.contains(
-                "HTTPTransfer.write: the body of the request is not a stream; set it to .stream(count:) before the start"
+                "HTTPTransfer.write: the body of the request is not a stream; set it to .stream(contentLength:) before the start"
             ) == true)
     }
 
@@ -71,7 +71,7 @@ import Testing
                 _ = try await (first, second)
             })
         #expect(
-            result?.message.contains("HTTPBody: two tasks await the body of the ") == true
+            result?.message.contains("HTTPClient.Response.Body: two tasks await the body of the ") == true
                 && result?.message.contains("let one task iterate over it") == true)
     }
 }

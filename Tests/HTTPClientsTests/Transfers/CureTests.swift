@@ -6,46 +6,67 @@ import TestExpectations
 import TestSupport
 import Testing
 
+@testable import Streams
+
 /// The options that avoid traps of libcurl: each trap occurs without its option, and not with it.
 @Suite(.serialized) struct CureTests {
     private enum Cure: CInt {
         /// `CURLOPT_NOSIGNAL`.
         case noSignal = 99
-        /// `CURLOPT_QUICK_EXIT`.
-        case quickExit = 322
+        /// `CURLOPT_RESOLVER_START_FUNCTION`.
+        case resolverStart = 20_272
+        /// `CURLOPT_PREREQFUNCTION`.
+        case request = 20_312
     }
 
-    /// True if a cancel waits for a name that is being resolved.
-    private static func cancelWaits() throws -> Bool {
-        let hasCancelled = Gate()
-        let wasLate = Shared()
-        let isReleased = Gate()
-        try RunLoopThread.detach(name: "releasing") { _ in
-            // A cancel that does not wait takes less than a millisecond.
-            if !hasCancelled.wait(seconds: 2) { wasLate.increment() }
-            faults_release_names()
-            isReleased.open()
-        }
+    /// Returns the number of the resolver's threads while a name is looked up.
+    private static func resolverThreads() throws -> Int {
+        let count = Shared()
         try onLoopThread { loop in
-            let client = try HTTPClient(loop: loop, mode: .network, options: .local())
-            let (transfer, _) = client.record(HTTPRequest("http://cure.held.test/"))
+            let client = try HTTPClient(mode: .network, options: .local())
+            let (transfer, _) = client.record(HTTPClient.Request("http://cure.held.test/"))
             loop.run(in: .network, until: "the name is looked up") { faults_held_names() > 0 }
+            for _ in 0..<NameResolver.shared.threadCounts.all { count.increment() }
+            // A thread of libcurl would make the cancel wait.
+            if count.count == 0 { faults_release_names() }
             transfer.cancel()
-            hasCancelled.open()
             client.invalidate()
         }
-        #expect(isReleased.wait())
-        waitUntil("the name is not looked up any more") { faults_held_names() == 0 }
-        return wasLate.count > 0
+        TrapTests.releaseNames()
+        return count.count
     }
 
-    @Test func `without its cure, a cancel waits for a name that is being resolved`() async {
+    @Test func `without its cure, libcurl resolves a name on a thread of its own`() async {
         await #expect(processExitsWith: .success) {
-            faults_withhold_option(Cure.quickExit.rawValue)
-            let without = try CureTests.cancelWaits()
+            faults_withhold_option(Cure.resolverStart.rawValue)
+            let without = try CureTests.resolverThreads()
             faults_withhold_option(0)
-            let with = try CureTests.cancelWaits()
-            #expect(without && !with)
+            let with = try CureTests.resolverThreads()
+            #expect(without == 0 && with == 1)
+        }
+    }
+
+    /// Returns the number of POST requests that a server gets that closes a connection at its second request.
+    private static func posts() throws -> Int {
+        let count = Shared()
+        try withServer({ exchange in
+            if exchange.number > 1 { return exchange.close() }
+            try exchange.answer()
+        }) { client, server in
+            #expect(client.fetch(server.url("/")).error == nil)
+            _ = client.fetch(HTTPClient.Request(server.url("/"), method: "POST"))
+            for _ in server.requests.entries.dropFirst() { count.increment() }
+        }
+        return count.count
+    }
+
+    @Test func `without its cure, libcurl sends a request again that is not idempotent`() async {
+        await #expect(processExitsWith: .success) {
+            faults_withhold_option(Cure.request.rawValue)
+            let without = try CureTests.posts()
+            faults_withhold_option(0)
+            let with = try CureTests.posts()
+            #expect(without == 2 && with == 1)
         }
     }
 
