@@ -43,8 +43,8 @@ struct CenterEngineTests {
         _ announced: Log<Announcement>, _ made: LoopConfined<FullEngine>, stall: Duration = .seconds(5)
     ) throws -> DistributedNotificationCenter {
         var options = DistributedNotificationCenter.Options()
-        options.keptPosts = 2
-        options.stall = stall
+        options.keptPostLimit = 2
+        options.stallTimeout = stall
         let engine = DistributedNotificationEngine(name: "full") { _ in
             let engine = FullEngine(announced)
             made.value = engine
@@ -82,11 +82,11 @@ struct CenterEngineTests {
         let center = try center(Log<Announcement>(), LoopConfined<FullEngine>())
         for _ in 1...2 { try center.post("a") }
         for _ in 1...20 {
-            #expect(throws: DistributedNotificationError.full) {
-                try center.post("a", whenFull: .block(until: .milliseconds(1)))
+            #expect(throws: DistributedNotificationError(.full)) {
+                try center.post("a", whenFull: .block(atMost: .milliseconds(1)))
             }
         }
-        await #expect(throws: DistributedNotificationError.timedOut) {
+        await #expect(throws: DistributedNotificationError(.timedOut)) {
             try await center.post("a", until: .accepted, before: .now)
         }
         #expect(center.state.waiterCount == 0)
@@ -108,8 +108,11 @@ struct CenterEngineTests {
             topic, [], isImmediate: false, dropsOldest: false, waits: true, until: .settled)
         guard case .taken(1, let stage?) = posted else { return #expect(Bool(false)) }
         for _ in 1...2 { try center.post("a", whenFull: .dropOldest) }
-        let error = await stage.value(before: .never, timedOut: .timedOut, cancelled: .cancelled) {}
-        #expect(error == .dropped)
+        let error = await stage.value(
+            before: .never, timedOut: DistributedNotificationError(.timedOut),
+            cancelled: DistributedNotificationError(.cancelled)
+        ) {}
+        #expect(error?.reason == .dropped)
         center.invalidate()
     }
 
@@ -129,9 +132,14 @@ struct CenterEngineTests {
         onLoop(center) { made.value?.accept(1, settles: false) }
         let lost = try #require(try post())
         for _ in 3...4 { try center.post("a", whenFull: .dropOldest) }
-        for (stage, result) in [(accepted, nil), (lost, .dropped)] as [(_, DistributedNotificationError?)] {
-            #expect(
-                await stage.value(before: .never, timedOut: .timedOut, cancelled: .cancelled) {} == result)
+        for (stage, result) in [(accepted, nil), (lost, .dropped)]
+            as [(_, DistributedNotificationError.Reason?)]
+        {
+            let error = await stage.value(
+                before: .never, timedOut: DistributedNotificationError(.timedOut),
+                cancelled: DistributedNotificationError(.cancelled)
+            ) {}
+            #expect(error?.reason == result)
         }
         center.invalidate()
     }

@@ -23,7 +23,7 @@ struct CenterMisuseTests {
     @Test func `a payload fits a packet`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var options = DistributedNotificationCenter.Options()
-            options.payload = 98_305
+            options.payloadLimit = 98_305
             _ = try DistributedNotificationCenter(InProcessNotificationHub().engine, options: options)
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -33,7 +33,7 @@ struct CenterMisuseTests {
     @Test func `a center has room for a post`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var options = DistributedNotificationCenter.Options()
-            options.keptPosts = 0
+            options.keptPostLimit = 0
             _ = try DistributedNotificationCenter(InProcessNotificationHub().engine, options: options)
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -43,7 +43,7 @@ struct CenterMisuseTests {
     @Test func `a center has a topic`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var options = DistributedNotificationCenter.Options()
-            options.topics = 0
+            options.topicLimit = 0
             _ = try DistributedNotificationCenter(InProcessNotificationHub().engine, options: options)
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -53,7 +53,7 @@ struct CenterMisuseTests {
     @Test func `an observer that holds has room`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var options = DistributedNotificationCenter.Options()
-            options.held = 0
+            options.heldNotificationLimit = 0
             _ = try DistributedNotificationCenter(InProcessNotificationHub().engine, options: options)
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -63,7 +63,7 @@ struct CenterMisuseTests {
     @Test func `a time is more than none`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var options = DistributedNotificationCenter.Options()
-            options.grace = .zero
+            options.reconnectTimeout = .zero
             _ = try DistributedNotificationCenter(InProcessNotificationHub().engine, options: options)
         }
         let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -16,7 +16,7 @@ struct HostileTests {
         let remote = try RemotePort(named: name, in: names, before: .now + .seconds(30))
         do { try body(remote) } catch {
             // The hub has closed the connection: that is what it should do.
-            #expect(error == .ended)
+            #expect(error.reason == .ended)
         }
         remote.invalidate()
     }
@@ -85,7 +85,7 @@ struct HostileTests {
                 hub.isValid && poster.connectionState == .connected && observer.connectionState == .connected)
         }
         hub.invalidate()
-        hub.wait()
+        hub.waitUntilInvalid()
         poster.invalidate()
         observer.invalidate()
         try directory.remove()
@@ -132,7 +132,7 @@ struct HostileTests {
         }
         remote.invalidate()
         hub.invalidate()
-        hub.wait()
+        hub.waitUntilInvalid()
         try directory.remove()
     }
 
@@ -148,14 +148,14 @@ struct HostileTests {
             hello.put(PosterID.random())
             let bytes = hello.bytes
             let remote = try RemotePort(
-                connectingTo: name, in: names, largestMessage: HubMessage.mostBytes, mostDescriptors: 0)
+                connectingTo: name, in: names, messageByteLimit: HubMessage.mostBytes, descriptorLimit: 0)
             try loop.performAndWait {
                 try RunLoop.current.add(remote, forMode: .common) { message in
                     var reader = WireReader(message.bytes)
                     answers.add([message.id, (try? reader.number(UInt32.self)) ?? 0])
                 }
-                remote.onEnd { _ in answers.add([]) }
-                remote.onConnection { [unowned remote] in
+                remote.onEnd { _, _ in answers.add([]) }
+                remote.onConnect { [unowned remote] _ in
                     do { _ = try remote.trySend(bytes, id: HubMessage.hello) } catch { Issue.record(error) }
                 }
             }
@@ -164,7 +164,7 @@ struct HostileTests {
             try loop.performAndWait { remote.invalidate() }
         }
         hub.invalidate()
-        hub.wait()
+        hub.waitUntilInvalid()
         try directory.remove()
     }
 
@@ -175,7 +175,7 @@ struct HostileTests {
         let times = Log<ContinuousClock.Instant>()
         try withWorker { loop in
             try loop.performAndWait {
-                let port = try MessagePort(name: name, in: names)
+                let port = try MessagePort(named: name, in: names)
                 try RunLoop.current.add(port, forMode: .common) { [unowned port] message in
                     times.add(.now)
                     var welcome = WireWriter()
@@ -183,8 +183,9 @@ struct HostileTests {
                     welcome.put(UInt64(1))
                     welcome.put(UInt64(2))
                     welcome.put(Int64(3))
-                    do { _ = try port.send(welcome.bytes, id: HubMessage.welcome, to: message.sender) } catch
-                    {
+                    do {
+                        _ = try port.trySend(welcome.bytes, id: HubMessage.welcome, to: message.sender)
+                    } catch {
                         Issue.record(error)
                     }
                     port.disconnect(message.sender)

@@ -30,13 +30,13 @@ struct HubConnectionTests {
         throws
     {
         try withNames { name, names in
-            let center = try center(name, names) { $0.keptPosts = 2 }
+            let center = try center(name, names) { $0.keptPostLimit = 2 }
             defer { withExtendedLifetime(center) {} }
             #expect(try center.post("a") == 1)
             #expect(try center.post("a") == 2)
-            #expect(throws: DistributedNotificationError.full) { try center.post("a") }
-            #expect(throws: DistributedNotificationError.full) {
-                try center.post("a", whenFull: .block(until: .milliseconds(20)))
+            #expect(throws: DistributedNotificationError(.full)) { try center.post("a") }
+            #expect(throws: DistributedNotificationError(.full)) {
+                try center.post("a", whenFull: .block(atMost: .milliseconds(20)))
             }
             #expect(try center.post("a", whenFull: .dropOldest) == 3)
             #expect(center.statistics.dropped == 1 && center.statistics.kept == 2)
@@ -44,15 +44,20 @@ struct HubConnectionTests {
         }
     }
 
-    @Test func `a thread that waits for room goes on when there is some`() throws {
+    @Test(arguments: [Duration.seconds(60), .seconds(Int64.max)])
+    func `a thread that waits for room goes on when there is some`(time: Duration) throws {
         try withNames { name, names in
-            let center = try center(name, names) { $0.keptPosts = 1 }
+            let center = try center(name, names) {
+                $0.keptPostLimit = 1
+                // Times that never pass.
+                ($0.stallTimeout, $0.reconnectTimeout) = (time, time)
+            }
             defer { withExtendedLifetime(center) {} }
             try center.post("a")
             let done = Gate()
             try RunLoopThread.detach(name: "poster") { _ in
                 do {
-                    let number = try center.post("a", whenFull: .block(until: .seconds(60)))
+                    let number = try center.post("a", whenFull: .block(atMost: time))
                     #expect(number == 2)
                 } catch { Issue.record(error) }
                 done.open()
@@ -61,8 +66,52 @@ struct HubConnectionTests {
             defer { withExtendedLifetime(hub) {} }
             #expect(done.wait(seconds: 60))
             hub.invalidate()
-            hub.wait()
+            hub.waitUntilInvalid()
             center.invalidate()
+        }
+    }
+
+    @Test func `a center that cannot serve a hub says why`() throws {
+        let directory = try ScratchDirectory()
+        // The place of the lock file.
+        // Safe: the kernel reads the string.
+        #expect(unsafe mkdir(directory.path + "/.hub.lock", 0o700) == 0)
+        let center = try DistributedNotificationCenter(
+            .hub(named: PortName("hub"), in: PortNames(directory: directory.path)))
+        waitUntil("it has tried") { if case .away = center.connectionState { true } else { false } }
+        guard case .away(_, let reason) = center.connectionState, let error = reason.portError?.nameError
+        else {
+            return #expect(Bool(false), "\(center.connectionState)")
+        }
+        #expect(error.systemError?.call == "openat" && error.systemError?.code == EISDIR)
+        center.invalidate()
+        try directory.remove()
+    }
+
+    @Test func `a hub serves even if the kernel refuses the watch of its name`() throws {
+        try withNames { name, names in
+            let thread = try RunLoopThread(name: "hub")
+            let server = LoopConfined<HubServer>()
+            try thread.runLoop.performAndWait {
+                faults_refuse_name_watches(EMFILE)
+                defer { faults_refuse_name_watches(0) }
+                server.value = try HubServer(name, in: names, Hub.Limits(), on: RunLoop.current) {}
+            }
+            let center = try center(name, names)
+            try withWorker { loop in
+                let log = EventLog()
+                let observation = center.addObserver(forName: "a", on: loop) { log.append($0) }
+                defer { withExtendedLifetime(observation) {} }
+                #expect(observation.waitUntilConfirmed())
+                try center.post("a")
+                #expect(log.wait(for: 1).map(\.short) == ["1"])
+            }
+            center.invalidate()
+            try thread.runLoop.performAndWait {
+                server.value?.end()
+                server.value = nil
+            }
+            thread.stop()
         }
     }
 
@@ -70,7 +119,9 @@ struct HubConnectionTests {
         try withNames { name, names in
             let hub = try DistributedNotificationHub(named: name, in: names)
             defer { withExtendedLifetime(hub) {} }
-            let (poster, reader) = (try center(name, names) { $0.keptPosts = 100 }, try center(name, names))
+            let (poster, reader) = (
+                try center(name, names) { $0.keptPostLimit = 100 }, try center(name, names)
+            )
             defer { withExtendedLifetime((poster, reader)) {} }
             try withWorker { loop in
                 let log = EventLog()
@@ -83,7 +134,7 @@ struct HubConnectionTests {
                     _ = goesOn.wait()
                 }
                 #expect(isStopped.wait())
-                for _ in 1...3_000 { try poster.post("a", whenFull: .block(until: .seconds(30))) }
+                for _ in 1...3_000 { try poster.post("a", whenFull: .block(atMost: .seconds(30))) }
                 waitUntil("all are settled") { poster.statistics.kept == 0 }
                 goesOn.open()
                 let events = log.wait(for: 3_000)
@@ -94,7 +145,7 @@ struct HubConnectionTests {
                 #expect(log.wait(for: 3_001).count == 3_001)
             }
             hub.invalidate()
-            hub.wait()
+            hub.waitUntilInvalid()
             poster.invalidate()
             reader.invalidate()
         }
@@ -121,7 +172,7 @@ struct HubConnectionTests {
                 #expect(log.wait(for: 10).map(\.short) == (1...10).map { "\($0)" })
             }
             hub.invalidate()
-            hub.wait()
+            hub.waitUntilInvalid()
             poster.invalidate()
             observer.invalidate()
         }
@@ -131,7 +182,7 @@ struct HubConnectionTests {
         try withNames { name, names in
             let first = try DistributedNotificationHub(named: name, in: names)
             defer { withExtendedLifetime(first) {} }
-            let poster = try center(name, names) { $0.keptPosts = 2 }
+            let poster = try center(name, names) { $0.keptPostLimit = 2 }
             defer { withExtendedLifetime(poster) {} }
             let observer = try center(name, names)
             defer { withExtendedLifetime(observer) {} }
@@ -143,7 +194,7 @@ struct HubConnectionTests {
                 try poster.post("a")
                 #expect(log.wait(for: 1).map(\.short) == ["1"])
                 first.invalidate()
-                first.wait()
+                first.waitUntilInvalid()
                 for _ in 2...6 { try poster.post("a", whenFull: .dropOldest) }
                 let second = try DistributedNotificationHub(named: name, in: names)
                 defer { withExtendedLifetime(second) {} }
@@ -155,7 +206,7 @@ struct HubConnectionTests {
                 #expect(gap.from == 2 && gap.to == 4 && gap.poster == poster.poster && gap.isCertain)
                 #expect(events[2].short == "5" && events[3].short == "6")
                 second.invalidate()
-                second.wait()
+                second.waitUntilInvalid()
             }
             poster.invalidate()
             observer.invalidate()
@@ -166,14 +217,21 @@ struct HubConnectionTests {
         let directory = try ScratchDirectory()
         let names = PortNames(directory: directory.path)
         let name = try PortName("hub")
-        let center = try center(name, names) { $0.stall = .milliseconds(50) }
+        let center = try center(name, names) { $0.stallTimeout = .milliseconds(50) }
         defer { withExtendedLifetime(center) {} }
         var states = center.connectionStates.makeAsyncIterator()
         func wait(_ matches: (ConnectionState) -> Bool) async -> Bool {
             while let state = await states.next() { if matches(state) { return true } }
             return false
         }
-        #expect(await wait { if case .away(_, .port(.name(.unknown))) = $0 { true } else { false } })
+        #expect(
+            await wait {
+                if case .away(_, let error) = $0 {
+                    error.portError?.nameError?.reason == .unknown
+                } else {
+                    false
+                }
+            })
         let hub = try DistributedNotificationHub(named: name, in: names)
         defer { withExtendedLifetime(hub) {} }
         #expect(await wait { $0 == .connected })
@@ -199,21 +257,23 @@ struct HubConnectionTests {
         async throws
     {
         let directory = try ScratchDirectory()
-        let center = try center(PortName("hub"), PortNames(directory: directory.path)) { $0.keptPosts = 3 }
+        let center = try center(PortName("hub"), PortNames(directory: directory.path)) {
+            $0.keptPostLimit = 3
+        }
         defer { withExtendedLifetime(center) {} }
-        await #expect(throws: DistributedNotificationError.timedOut) {
+        await #expect(throws: DistributedNotificationError(.timedOut)) {
             try await center.post("a", until: .accepted, before: .now + .milliseconds(10))
         }
         let cancelled = Task { try await center.post("a", until: .settled) }
         cancelled.cancel()
-        await #expect(throws: DistributedNotificationError.cancelled) { try await cancelled.value }
+        await #expect(throws: DistributedNotificationError(.cancelled)) { try await cancelled.value }
         let dropped = Task { try await center.post("a", until: .accepted) }
         while center.statistics.posted < 3 { await Task.yield() }
         for _ in 0..<3 { try center.post("a", whenFull: .dropOldest) }
-        await #expect(throws: DistributedNotificationError.dropped) { try await dropped.value }
+        await #expect(throws: DistributedNotificationError(.dropped)) { try await dropped.value }
         let full = Task { try await center.post("a", until: .accepted) }
         center.invalidate()
-        await #expect(throws: DistributedNotificationError.ended) { try await full.value }
+        await #expect(throws: DistributedNotificationError(.ended)) { try await full.value }
         try directory.remove()
     }
 

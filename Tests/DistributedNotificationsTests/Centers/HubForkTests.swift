@@ -33,7 +33,7 @@ struct HubForkTests {
                 observation?.remove()
                 center?.invalidate()
                 hub?.invalidate()
-                hub?.wait()
+                hub?.waitUntilInvalid()
             }
             try directory.remove()
         }
@@ -69,7 +69,7 @@ struct HubForkTests {
                 observation.remove()
                 center.invalidate()
                 hub.invalidate()
-                hub.wait()
+                hub.waitUntilInvalid()
             }
             try directory.remove()
         }

@@ -48,7 +48,7 @@ struct HubTests {
                 defer { withExtendedLifetime(observation) {} }
                 #expect(observation.waitUntilConfirmed())
                 for number in 1...2_000 {
-                    try poster.post("a", whenFull: .block(until: .seconds(30)))
+                    try poster.post("a", whenFull: .block(atMost: .seconds(30)))
                     if number == 1_000 {
                         hub?.invalidate()
                         hub = nil
@@ -82,7 +82,7 @@ struct HubTests {
                 #expect(log.wait(for: 2).map(\.short) == ["1", "2"])
             }
             hub.invalidate()
-            hub.wait()
+            hub.waitUntilInvalid()
             #expect(!hub.isValid)
         }
     }
@@ -94,10 +94,10 @@ struct HubTests {
         let hub = try DistributedNotificationHub(named: name, in: names)
         defer { withExtendedLifetime(hub) {} }
         #expect { try DistributedNotificationHub(named: name, in: names) } throws: { error in
-            if case DistributedNotificationError.port(.name(.taken)) = error { true } else { false }
+            (error as? DistributedNotificationError)?.portError?.nameError?.reason == .taken
         }
         try directory.remove()
-        hub.wait()
+        hub.waitUntilInvalid()
         #expect(!hub.isValid)
     }
 }

@@ -75,12 +75,12 @@ struct LongRunTests {
             defer { for observation in observations { observation.remove() } }
             for observation in observations { #expect(observation.waitUntilConfirmed()) }
             let threads = try Threads(posters.count) { index in
-                for _ in 0..<share { try posters[index].post("a", whenFull: .block(until: .seconds(600))) }
+                for _ in 0..<share { try posters[index].post("a", whenFull: .block(atMost: .seconds(600))) }
             }
             for round in 1...5 {
                 waitUntil("a part is posted") { posters[0].statistics.posted >= share / 6 * UInt64(round) }
                 hub.invalidate()
-                hub.wait()
+                hub.waitUntilInvalid()
                 hub = try DistributedNotificationHub(named: name, in: names)
             }
             try threads.join()
@@ -99,7 +99,7 @@ struct LongRunTests {
         }
         for center in posters + observers { center.invalidate() }
         hub.invalidate()
-        hub.wait()
+        hub.waitUntilInvalid()
         try directory.remove()
     }
 }

@@ -13,7 +13,7 @@ struct RestTests {
         let hub = try DistributedNotificationHub(named: name, in: names)
         // Its timer for a missing acknowledgement fires once after the last post.
         var options = DistributedNotificationCenter.Options()
-        options.stall = .milliseconds(100)
+        options.stallTimeout = .milliseconds(100)
         let center = try DistributedNotificationCenter(
             .hub(named: name, in: names, servesIfFirst: false), options: options)
         try withWorker { loop in
@@ -26,7 +26,7 @@ struct RestTests {
             #expect(Rest.comes(to: [center.state.loop, hub.loop]))
         }
         hub.invalidate()
-        hub.wait()
+        hub.waitUntilInvalid()
         center.invalidate()
         try directory.remove()
     }

@@ -120,7 +120,7 @@ struct HubValueTests {
         var hub = try hub(observers: 2)
         try publish(1...2, to: &hub)
         expectAcknowledgement(&hub, [2, 0])
-        var isAwaited = hub.checkConfirmations()
+        var isAwaited = hub.check()
         #expect(isAwaited)
         expectAcknowledgement(&hub, nil)
         // One of the two goes on.
@@ -128,14 +128,14 @@ struct HubValueTests {
         try hub.confirm(batch.number, credits: 10, from: 3)
         try publish(3...3, to: &hub)
         expectAcknowledgement(&hub, [3, 0])
-        isAwaited = hub.checkConfirmations()
+        isAwaited = hub.check()
         #expect(isAwaited)
         // The other has still both posts to come, and does not count any more.
         expectAcknowledgement(&hub, [3, 2])
         guard case .batch(let last)? = hub.next(for: 3) else { return #expect(Bool(false)) }
         try hub.confirm(last.number, credits: 10, from: 3)
         expectAcknowledgement(&hub, [3, 3])
-        isAwaited = hub.checkConfirmations()
+        isAwaited = hub.check()
         #expect(!isAwaited)
         #expect(hub.backlog(of: 2).queued == 3)
     }
@@ -306,7 +306,7 @@ struct HubValueTests {
             hub.close(number)
             hub.end(PosterID(high: 5, low: number), last: 3)
         }
-        #expect(hub.tombstones.count == 2 && hub.tombstoneOrder.count == 2 && hub.tombstoneTopics == 0)
+        #expect(hub.tombstones.count == 2 && hub.tombstones.topicCount == 0)
         #expect(hub.posters.count == 2)
     }
 }

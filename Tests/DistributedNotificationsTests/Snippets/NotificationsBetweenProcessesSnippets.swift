@@ -1,6 +1,7 @@
 import DistributedNotifications
 import MessagePorts
 import RunLoops
+import Synchronization
 import TestSupport
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 struct NotificationsBetweenProcessesSnippets {
     /// A cache that a test looks into.
     private final class Cache: Sendable {
-        let log = Guarded<[String]>([])
+        let log = Mutex<[String]>([])
         let changed = Gate()
 
         func remove(_ payload: [UInt8]) {
@@ -82,6 +83,6 @@ struct NotificationsBetweenProcessesSnippets {
 
     private static func serve() throws {
         let hub = try DistributedNotificationHub(named: PortName("org.example.cache"))
-        hub.wait()
+        hub.waitUntilInvalid()
     }
 }

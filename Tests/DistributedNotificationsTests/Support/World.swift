@@ -231,12 +231,12 @@ struct World: Hashable {
         _ = hub?.open(links, poster: World.observerID)
         do {
             try hub?.announce(Announcement(horizons: [], number: 0, isOpening: true), from: links)
-            hub?.locate(known.connect(), from: links)
+            for poster in known.connect() { hub?.locate(poster, from: links) }
             try hub?.subscribe(follower.subscription, from: links)
             try hub?.confirm(0, credits: 1, from: links)
         } catch { fail("violation: \(error)") }
         if defect == .tombstones {
-            hub?.connections[links]?.queue.removeAll { if case .item(.ended) = $0 { true } else { false } }
+            hub?.connections[links]?.queue.removeItems { if case .ended = $0 { true } else { false } }
         }
     }
 

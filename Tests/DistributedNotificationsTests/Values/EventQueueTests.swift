@@ -200,4 +200,28 @@ struct EventQueueTests {
         for name in names { #expect((next[name] ?? 0) == (posted[name] ?? 0) + 1) }
         #expect(queue.count == 0)
     }
+
+    @Test(arguments: [true, false])
+    func `however many topics lose notifications, few gaps wait`(comesAfterGap: Bool) {
+        var queue = queue(.bounded(10, .dropOldest))
+        if comesAfterGap { queue.append(gap(0, 0)) }
+        for number: UInt64 in 1...5_000 { queue.append(post(number, "t\(number)")) }
+        let events = drain(&queue)
+        // Each topic beyond the first ones is part of the last gap, which comes before what is left.
+        #expect(events.count <= EventQueue.mostGaps + 12 && queue.droppedCount == 4_990)
+        #expect(events.suffix(11).first == "gap 1-? observerBehind" && events.last == "5000")
+    }
+
+    @Test func `gaps that are told one after another are merged beyond a number`() {
+        var queue = queue(.bounded(10, .dropNewest))
+        for number: UInt64 in 1...5_000 { queue.append(gap(number, number)) }
+        queue.append(post(5_001))
+        queue.append(gap(5_002, 5_002))
+        let events = drain(&queue)
+        #expect(events.count == EventQueue.mostGaps + 3)
+        #expect(Array(events.suffix(3)) == ["gap 1-? notKept", "5001", "gap 1-? notKept"])
+        // When they are taken, there is room again.
+        queue.append(gap(30_000, 30_001))
+        expect(&queue, ["gap 30000-30001 notKept"])
+    }
 }

@@ -29,7 +29,9 @@ import Testing
             Issue.record("a gap comes first")
             return
         }
-        #expect(note.payload == bytes && note.sender == nil && note.poster == poster.poster && note.date > 0)
+        #expect(
+            note.payload == bytes && note.sender == nil && note.poster == poster.poster
+                && note.timeSince1970 > .zero)
         #expect(all.gaps.isEmpty && one.gaps.isEmpty && sent.gaps.isEmpty)
     }
 
@@ -68,7 +70,7 @@ import Testing
         let server = try RedisServerProcess()
         // All within the retention, and more than a center keeps by its own options or for the retention.
         let center = try DistributedNotificationCenter(.redis(.unix(path: server.path)))
-        let limits = (center.options.keptPosts, RedisOptions().retainedPosts)
+        let limits = (center.options.keptPostLimit, RedisOptions().retainedPostLimit)
         center.waitUntilConnected()
         for posted in 1...UInt64(limits.1 + limits.0) {
             if posted - center.statistics.accepted > limits.0 / 2 {
@@ -89,7 +91,7 @@ import Testing
         let newest = try Observer(center, startingWith: .last(3))
         newest.waitForNumber(1_200)
         #expect(newest.numbers == [1_198, 1_199, 1_200])
-        let since = try Observer(center, startingWith: .since(0))
+        let since = try Observer(center, startingWith: .since(timeSince1970: .zero))
         since.waitForNumber(1_200)
         #expect(since.numbers == Array(1...1_200))
         let none = try Observer(center)
@@ -102,7 +104,7 @@ import Testing
     @Test func `a center of a server does not wake up at rest`() throws {
         let server = try RedisServerProcess()
         var limits = DistributedNotificationCenter.Options()
-        limits.stall = .milliseconds(100)
+        limits.stallTimeout = .milliseconds(100)
         let center = try server.center(limits: limits) { $0.retention = .milliseconds(100) }
         let observer = try Observer(center)
         try center.post(1...5)

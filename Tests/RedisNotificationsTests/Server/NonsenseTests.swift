@@ -12,11 +12,17 @@ import Testing
         (":5\r\n:5\r\n:5\r\n:5\r\n:5\r\n:5\r\n:5\r\n", "not"),
         ("+OK\r\n", "not"),
         ("-ERR max number of clients reached\r\n", "max number of clients reached"),
-        // hiredis refuses such nesting before version 1.0, and the engine after it.
-        ("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "Redis at localhost"),
+        ("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "nested too deeply"),
+        ("*2147483647\r\n", "1048576 values"),
+        ("*-7\r\n", "out of range"),
+        (":99999999999999999999\r\n", "out of range"),
+        ("$3\r\nabcd\r\n", "longer than it says"),
+        ("%1\r\n+a\r\n:1\r\n", "Protocol error, got \"%\""),
+        ("-ERR \u{1B}[2J\u{9B}31m\u{202E}\r\n", "ERR \\u{1b}[2J\\u{9b}31m\\u{202e}"),
+        ("$999999999\r\nshort", "268435456 bytes"),
         ("$-5\r\n", "out of range"),
         ("$99999999999999999999\r\n", "Redis at localhost"),
-        ("$999999999\r\nshort", "does not answer within"),
+        ("$9999999\r\nshort", "does not answer within"),
         ("", "does not answer within"),
     ])
     func `bytes that are no replies are named`(bytes: String, words: String) throws {
@@ -55,8 +61,8 @@ import Testing
 
     private func center(_ port: Int) throws -> DistributedNotificationCenter {
         var options = RedisOptions()
-        options.timeout = .milliseconds(200)
+        options.connectTimeout = .milliseconds(200)
         return try DistributedNotificationCenter(
-            .redis(.tcp(host: "localhost", port: port), options: options))
+            .redis(.tcp(host: "localhost", port: UInt16(port)), options: options))
     }
 }

@@ -37,7 +37,7 @@ import Testing
         observer.waitForNumber(60)
         #expect(observer.numbers == Array(51...60) && observer.gaps.isEmpty)
         // One that ends while it is observed is told once, too.
-        let late = try Observer(center, startingWith: .since(0))
+        let late = try Observer(center, startingWith: .since(timeSince1970: .zero))
         late.waitForNumber(60)
         #expect(observer.numbers == Array(51...60) && observer.gaps.isEmpty)
     }
@@ -64,7 +64,7 @@ import Testing
         observer.waitForNumber(110)
         observer.expectAccounted(upTo: 110)
         // The server has them all again.
-        let late = try Observer(center, startingWith: .since(0))
+        let late = try Observer(center, startingWith: .since(timeSince1970: .zero))
         late.waitForNumber(110)
         late.expectAccounted(upTo: 110)
     }
@@ -84,7 +84,7 @@ import Testing
         try poster.post(101...110)
         observer.waitForNumber(110)
         observer.expectAccounted(upTo: 110)
-        let late = try Observer(try server.center(), startingWith: .since(0))
+        let late = try Observer(try server.center(), startingWith: .since(timeSince1970: .zero))
         late.waitForNumber(110)
         late.expectAccounted(upTo: 110)
     }
@@ -147,7 +147,7 @@ import Testing
     {
         let server = try RedisServerProcess()
         var limits = DistributedNotificationCenter.Options()
-        limits.grace = .milliseconds(300)
+        limits.reconnectTimeout = .milliseconds(300)
         let (stopped, living) = (try server.center(), try server.center())
         let observer = try Observer(try server.center(limits: limits))
         try stopped.postAll(1...5)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct TrimTests {
     @Test func `what is removed from the stream before it was read is a gap`() throws {
         let server = try RedisServerProcess("--stream-node-max-entries", "10")
-        let (poster, center) = (try server.center { $0.streamLength = 20 }, try server.center())
+        let (poster, center) = (try server.center { $0.streamLengthLimit = 20 }, try server.center())
         let observer = try Observer(center)
         try center.whileStopped { try poster.postAll(1...500) }
         observer.waitForNumber(500)
@@ -25,8 +25,8 @@ import Testing
 
     @Test func `a poster of which nothing is left is told, though it posts no more`() throws {
         let server = try RedisServerProcess("--stream-node-max-entries", "10")
-        let quiet = try server.center { $0.streamLength = 20 }
-        let (poster, center) = (try server.center { $0.streamLength = 20 }, try server.center())
+        let quiet = try server.center { $0.streamLengthLimit = 20 }
+        let (poster, center) = (try server.center { $0.streamLengthLimit = 20 }, try server.center())
         let observer = try Observer(center)
         try center.whileStopped {
             // In an entry each: the center may read one of them before it is stopped.

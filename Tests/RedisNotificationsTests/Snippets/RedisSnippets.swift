@@ -13,9 +13,9 @@ import Testing
     @Test func `a center has settings for the server`() throws {
         let password = "secret"
         var options = RedisOptions()
-        options.space = "shop"
+        options.namespace = "shop"
         options.password = password
-        options.streamLength = 1_000_000
+        options.streamLengthLimit = 1_000_000
         let center = try DistributedNotificationCenter(.redis(.tcp(host: "redis.internal"), options: options))
         #expect(!"\(center)".contains(password))
     }
@@ -28,11 +28,11 @@ import Testing
             var options = RedisOptions()
             var address = RedisAddress.unix(path: "/nowhere")
             switch setting {
-            case "space": options.space = "a}b"
-            case "streamLength": options.streamLength = 0
+            case "space": options.namespace = "a}b"
+            case "streamLength": options.streamLengthLimit = 0
             case "database": options.database = -1
             case "retention": options.retention = .seconds(-1)
-            case "retainedPosts": options.retainedPosts = -1
+            case "retainedPosts": options.retainedPostLimit = -1
             default: address = .tcp(host: "localhost", port: 0)
             }
             _ = try DistributedNotificationCenter(.redis(address, options: options))

@@ -51,7 +51,7 @@ final class CuttingRelay: Sendable {
             let listener = try Listener(.unix(path: path))
             try RunLoop.current.add(listener, forMode: .default) { accepted in
                 let client = Connection(accepted)
-                let server = Connection.connect(to: .unix(path: server))
+                let server = Connection(connectingTo: .unix(path: server))
                 core.connections += [client, server]
                 for (source, target, way) in [
                     (client, server, Direction.toServer), (server, client, Direction.toClient),

@@ -70,7 +70,7 @@ extension DistributedNotificationCenter {
     /// Posts numbered payloads, which wait for room.
     func post(_ numbers: ClosedRange<Int>, as name: String = "A") throws {
         for number in numbers {
-            try post(name, payload: Array("\(number)".utf8), whenFull: .block(until: .seconds(60)))
+            try post(name, payload: Array("\(number)".utf8), whenFull: .block(atMost: .seconds(60)))
         }
     }
 

@@ -93,7 +93,7 @@ final class RedisServerProcess {
         _ change: (inout RedisOptions) -> Void = { _ in }
     ) throws -> DistributedNotificationCenter {
         var options = RedisOptions()
-        options.space = "test"
+        options.namespace = "test"
         options.retention = .milliseconds(1_500)
         change(&options)
         return try DistributedNotificationCenter(

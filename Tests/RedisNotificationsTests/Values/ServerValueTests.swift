@@ -19,9 +19,13 @@ import Testing
         ),
         ("redis_version:x\r\nrun_id:a\r\n", "its version is \"x\", which is no version"),
         ("OK", "it does not say with INFO which server it is"),
+        (
+            "run_id:a\u{2028}b\r\nredis_version:\u{1B}[2J99999999999999999999.0\r\n",
+            "its version is \"\\u{1b}[2J99999999999999999999.0\", which is no version"
+        ),
     ])
     func `a server that cannot be used has a flaw`(text: String, flaw: String?) {
-        #expect(ServerInfo(text).flaw == flaw)
+        #expect(ServerInfo(text.utf8).flaw == flaw)
     }
 
     private func posts(_ most: Int = .max, bytes: Int = .max) -> AcceptedPosts {

@@ -145,7 +145,9 @@ import Testing
     }
 
     private func read(_ fields: [[UInt8]]) -> StreamEntry.Content? {
-        StreamEntry(.array([.text(Array("5-1".utf8)), .array(fields.map { .text($0) })]))?.content
+        let entry = Wired.array([.text("5-1"), .array(fields.map { .bytes($0) })])
+        guard var reader = entry.value.flatMap({ EntryReader($0) }) else { return nil }
+        while true { if let entry = reader.step() { return entry.content } }
     }
 
     private func randomPost(
