@@ -11,7 +11,7 @@ import Testing
     ///
     /// In the memory of one byte, the loops overwrite their first events.
     private static func recording(atMost bytes: Int = 8 << 20) throws -> FlightRecorder.Snapshot {
-        let recorder = try FlightRecorder(atMost: bytes, detail: .everything)
+        let recorder = try FlightRecorder(byteLimit: bytes, detail: .everything)
         defer { recorder.stop() }
         let threads = try ["left", "right"].map { try RunLoopThread(name: $0) }
         let done = Gate()

@@ -9,7 +9,7 @@ import Testing
 /// The trace of a simulation, which is the same on every machine: a different trace means that the behaviour has changed.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct GoldenTraceTests {
     private static func bytes(seed: UInt64, _ format: TraceFormat) throws -> [UInt8] {
-        try LoopSimulation.run(seed: seed) { simulation in
+        try RunLoopSimulation.run(seed: seed) { simulation in
             let recorder = try FlightRecorder(keeping: .seconds(86_400), detail: .everything)
             defer { recorder.stop() }
             let threads = try ["left", "right"].map { try RunLoopThread(name: $0) }

@@ -10,11 +10,11 @@ import Testing
 @Suite struct InspectedPartTests {
     /// A report that has the details of a loop.
     ///
-    /// The patience is short, because other tests can leave loops that never answer.
+    /// The timeout is short, because other tests can leave loops that never answer.
     private func report(with name: String) throws -> ProcessReport {
         let end = ContinuousClock.Instant.hang
         while ContinuousClock.now < end {
-            let report = ProcessReport(patience: .milliseconds(200))
+            let report = ProcessReport(timeout: .milliseconds(200))
             if report.loops.contains(where: { $0.name == name && $0.details != nil }) { return report }
         }
         let unanswered: ProcessReport? = nil
@@ -46,13 +46,13 @@ import Testing
                 let connection = Connection(accepted)
                 connection.onReceive { _, bytes in bytes.byteCount }
                 try? RunLoop.current.add(connection, forMode: .default)
-                connection.pauseReading()
+                connection.isReadingPaused = true
                 count += 1
                 if count == 2 { arrived.open() }
             }
         }
         try onLoopThread { loop in
-            let clients = (0..<2).map { _ in Connection.connect(to: .unix(path: path)) }
+            let clients = (0..<2).map { _ in Connection(connectingTo: .unix(path: path)) }
             for client in clients { try loop.add(client, forMode: .default) }
             let end = ContinuousClock.Instant.hang
             while clients.contains(where: { $0.peerAddress == nil }), ContinuousClock.now < end {
@@ -80,7 +80,7 @@ import Testing
         let received = Gate()
         let name = try PortName("inspected")
         try server.runLoop.performAndWait {
-            let port = try MessagePort(name: name, in: names)
+            let port = try MessagePort(named: name, in: names)
             try RunLoop.current.add(port, forMode: .default) { _ in received.open() }
         }
         let remote = try RemotePort(named: name, in: names)

@@ -33,7 +33,7 @@ import Testing
                 #expect(loop.isBlocked)
                 #expect(loop.call?.kind == "block")
                 #expect(loop.call?.madeAt.hasPrefix("Inspected/main.swift:") == true)
-                #expect(loop.busyFor ?? 0 > 0)
+                #expect(loop.busyFor ?? .zero > .zero)
             }
             #expect(report.waits.count == 2)
             #expect(report.waits.allSatisfy { $0.madeAt.hasPrefix("Inspected/main.swift:") })
@@ -76,7 +76,7 @@ import Testing
             let metrics = try InspectorTests.inspect.run("\(process)", "--metrics")
             #expect(metrics.lines.contains { $0.hasPrefix("run_loop_pending{loop=\"idle\"}") })
             let json = try InspectorTests.inspect.run("\(process)", "--json")
-            #expect(try ProcessReport(json: Array(json.lines.joined().utf8)).processID == process)
+            #expect(try ProcessReport(json: json.lines.joined()).processID == process)
             #expect(try InspectorTests.inspect.run().lines.contains { $0.hasPrefix("\(process)  Inspected") })
         }
         try InspectorTests.inspected.whileRunning("unrecorded") { process, _ in
@@ -139,12 +139,12 @@ import Testing
 
     @Test func `a name that another process has taken is not believed`() throws {
         // This process registers the name of the inspector of process 1.
-        let port = try MessagePort(name: Inspector.name(of: 1))
+        let port = try MessagePort(named: Inspector.name(of: 1))
         defer { port.invalidate() }
         let thread = try RunLoopThread(name: "impostor")
         defer { thread.stop() }
         thread.runLoop.perform { try? RunLoop.current.add(port, forMode: .default) { _ in } }
-        #expect(throws: RemoteInspector.Failure.self) { try RemoteInspector(process: 1) }
+        #expect(throws: RemoteInspectorError.self) { try RemoteInspector(process: 1) }
     }
 
     @Test func `an inspector at rest wakes no loop`() throws {

@@ -23,7 +23,7 @@ import Testing
         #expect(added.wait())
         for number in 0..<5 { try port.send(number) }
 
-        let report = ProcessReport(patience: .seconds(60))
+        let report = ProcessReport(timeout: .seconds(60))
         let loop = try #require(report.loops.first { $0.name == "told" })
         let details = try #require(loop.details)
         #expect(details.mode == "default")
@@ -60,23 +60,23 @@ import Testing
             _ = goOn.wait()
         }
         #expect(began.wait())
-        var report = ProcessReport(patience: .milliseconds(20))
-        let pending = report.loops.first { $0.name == "blocked" }?.pending
-        for _ in 0..<20 { report = ProcessReport(patience: .milliseconds(1)) }
+        var report = ProcessReport(timeout: .milliseconds(20))
+        let pending = report.loops.first { $0.name == "blocked" }?.pendingCount
+        for _ in 0..<20 { report = ProcessReport(timeout: .milliseconds(1)) }
         let loop = try #require(report.loops.first { $0.name == "blocked" })
         #expect(loop.isBlocked)
         #expect(loop.details == nil)
         #expect(loop.call?.kind == "block")
         #expect(loop.call?.madeAt == "InspectionTests/ProcessReportTests.swift:\(line)")
-        #expect(loop.busyFor ?? 0 > 0)
-        #expect(loop.pending == pending)
+        #expect(loop.busyFor ?? .zero > .zero)
+        #expect(loop.pendingCount == pending)
         let text = report.text()
         #expect(text.contains("BLOCKED"))
         goOn.open()
         let served = Gate()
         thread.runLoop.perform { served.open() }
         #expect(served.wait())
-        let later = try #require(ProcessReport(patience: .seconds(60)).loops.first { $0.name == "blocked" })
+        let later = try #require(ProcessReport(timeout: .seconds(60)).loops.first { $0.name == "blocked" })
         #expect(!later.isBlocked)
         #expect(later.details != nil)
     }
@@ -129,7 +129,7 @@ import Testing
         var waits: [ProcessReport.Wait] = []
         // A wait is in the report from the moment at which its thread is about to block.
         while waits.count < 2 && ContinuousClock.now < deadline {
-            waits = ProcessReport(patience: .zero).waits.filter { $0.loop?.hasSuffix("of two") == true }
+            waits = ProcessReport(timeout: .zero).waits.filter { $0.loop?.hasSuffix("of two") == true }
         }
         #expect(Set(waits.compactMap(\.loop)) == ["left of two", "right of two"])
         for wait in waits {
@@ -161,7 +161,7 @@ import Testing
         let end = ContinuousClock.Instant.hang
         repeat {
             // The sender's loop never answers.
-            report = ProcessReport(patience: .milliseconds(200))
+            report = ProcessReport(timeout: .milliseconds(200))
             wait = report.waits.first { $0.loop == "sender of two" }
             let inputs = report.loops.first { $0.name == "receiver of one" }?.details?.inputs
             input = inputs?.first { $0.kind == "port" && $0.waitingSenders != 0 }
@@ -176,9 +176,9 @@ import Testing
     }
 
     @Test func `the JSON form holds the whole report`() throws {
-        let report = ProcessReport(patience: .milliseconds(50))
-        #expect(try ProcessReport(json: Array(report.json.utf8)) == report)
-        #expect(throws: DecodingError.self) { try ProcessReport(json: Array("{\"processID\":1}".utf8)) }
+        let report = ProcessReport(timeout: .milliseconds(50))
+        #expect(try ProcessReport(json: report.json) == report)
+        #expect(throws: DecodingError.self) { try ProcessReport(json: "{\"processID\":1}") }
         #expect(throws: DecodingError.self) { try ProcessReport(json: [0xff, 0x00]) }
     }
 

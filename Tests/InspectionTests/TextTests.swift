@@ -6,7 +6,7 @@ import Testing
 @Suite struct TextTests {
     private static func loop(_ name: String, passes: Int = 0, busy: Int64 = 0) -> ProcessReport.Loop {
         ProcessReport.Loop(
-            name: name, threadID: 7, isMain: false, isBlocked: false, pending: 0,
+            name: name, threadID: 7, isMain: false, isBlocked: false, pendingCount: 0,
             counts: ProcessReport.Counts(
                 passes: passes, messages: 2 * passes, wakeUps: 0, kernelCalls: 0, timerFires: 0,
                 busyTime: busy,
@@ -64,5 +64,18 @@ import Testing
         #expect(text.contains("run_loop_busy_seconds_total{\(label)} 1.500000000\n"))
         #expect(text.contains("run_loop_port_depth{\(label),port=\"A/a.swift:1\"} 8\n"))
         #expect(text.contains("run_loop_port_waiting_senders{\(label),port=\"A/a.swift:1\"} 2\n"))
+    }
+
+    @Test func `no label ends its line, and no time is misread`() {
+        let evil = TextTests.loop("a\r\nb\u{2028}c\u{1B}[2J", busy: -1_500_000_000)
+        let text = TextTests.report(0, [evil, evil]).prometheusText
+        #expect(text.contains("{loop=\"a\\\\u{d}\\nb\\\\u{2028}c\\\\u{1b}[2J\"}"))
+        #expect(
+            text.contains(
+                "run_loop_busy_seconds_total{loop=\"a\\\\u{d}\\nb\\\\u{2028}c\\\\u{1b}[2J\"} -3.000000000\n"))
+        var many = TextTests.report(0, [])
+        many.loops = Array(repeating: TextTests.loop("a", busy: .max), count: 3)
+        #expect(
+            many.prometheusText.contains("run_loop_busy_seconds_total{loop=\"a\"} 9223372036.854775807\n"))
     }
 }

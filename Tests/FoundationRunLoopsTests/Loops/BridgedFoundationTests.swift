@@ -14,7 +14,7 @@ import Testing
         throws
     {
         try onLoopThread { _ in
-            let bridge = try LoopBridge()
+            let bridge = try RunLoopBridge()
             let calls = Log<String>()
             let pipe = Pipe()
             pipe.fileHandleForReading.readabilityHandler = { handle in
@@ -38,7 +38,7 @@ import Testing
     @Test(arguments: LoopBridgeTests.Host.allCases)
     func `a session calls its completion handler`(host: LoopBridgeTests.Host) throws {
         try onLoopThread { _ in
-            let bridge = try LoopBridge()
+            let bridge = try RunLoopBridge()
             let session = URLSession(configuration: .ephemeral)
             let (socket, port) = try Loopback.listen()
             let bodies = Log<String>()

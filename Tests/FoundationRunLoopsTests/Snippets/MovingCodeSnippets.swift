@@ -22,7 +22,7 @@ import Testing
             let tool = URL(filePath: "/bin/true")
             let shown = Shared()
             func showProgress() { shown.increment() }
-            let bridge = try LoopBridge()
+            let bridge = try RunLoopBridge()
             let timer = Timer.scheduledTimer(withTimeInterval: 0.01, repeats: true) { _ in showProgress() }
             let process = try Process.run(tool, arguments: [])
             process.waitUntilExit()

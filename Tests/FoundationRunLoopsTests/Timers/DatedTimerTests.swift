@@ -37,6 +37,59 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        Date.distantPast, Date(timeIntervalSinceReferenceDate: -9e9), Date(timeIntervalSince1970: -1e12),
+    ])
+    func `after a fire, the date of a timer that was set to the far past is near`(past: Date) throws {
+        try onLoopThread { loop in
+            var fires = 0
+            let made = Timer(fire: past, interval: 1000, repeats: true) { _ in fires += 1 }
+            let resumed = Timer(timeInterval: 1000, repeats: true) { _ in fires += 1 }
+            resumed.fireDate = .distantFuture
+            resumed.fireDate = past
+            for timer in [made, resumed] {
+                #expect(timer.fireDate == past)
+                loop.add(timer, forMode: .default)
+            }
+            loop.run(until: Date(timeIntervalSinceNow: -1))
+            #expect(fires == 2)
+            for timer in [made, resumed] {
+                #expect((0...1000).contains(timer.fireDate.timeIntervalSinceNow))
+                #expect(timer.fireDate == timer.fireDate)
+            }
+        }
+    }
+
+    @Test(arguments: [Double.infinity, .greatestFiniteMagnitude, 1e10])
+    func `the date of a timer whose interval never ends is the distant future`(interval: TimeInterval) {
+        let timer = Timer(timeInterval: interval, repeats: true) { _ in }
+        #expect(timer.fireDate == Date.distantFuture)
+        #expect(timer.fireDate == Date.distantFuture)
+    }
+
+    @Test func `a date that has passed comes back until the fire, and the next one is on its grid`() throws {
+        try onLoopThread { loop in
+            let date = Date(timeIntervalSinceNow: -5500)
+            let timer = Timer(fire: date, interval: 1000, repeats: true) { _ in }
+            #expect(timer.fireDate == date)
+            timer.fireDate = date.addingTimeInterval(-1)
+            #expect(timer.fireDate == date.addingTimeInterval(-1))
+            loop.add(timer, forMode: .default)
+            loop.run(until: Date(timeIntervalSinceNow: -1))
+            #expect(timer.fireDate == date.addingTimeInterval(5999))
+        }
+    }
+
+    @Test func `a date of a time that no loop reaches comes back, and the next one is right`() {
+        let far = Date(timeIntervalSinceReferenceDate: 1e11)
+        let timer = Timer(timeInterval: 1, repeats: true) { _ in }
+        timer.fireDate = far
+        #expect(timer.fireDate == far)
+        let near = Date(timeIntervalSinceNow: 50)
+        timer.fireDate = near
+        #expect(timer.fireDate == near)
+    }
+
     @Test func `the date of an invalid timer stays`() {
         let timer = Timer(timeInterval: 100, repeats: true) { _ in }
         let date = timer.fireDate

@@ -21,9 +21,9 @@ import Testing
             pages.add(page)
             wasSlow.open()
         }
-        let recorder = try FlightRecorder(keeping: .seconds(10), atMost: 8 << 20)
+        let recorder = try FlightRecorder(keeping: .seconds(10), byteLimit: 8 << 20)
         let inspector = try Inspector(recorder: recorder)
-        try recorder.onSlowHandler(over: .milliseconds(100)) { snapshot, report in
+        try recorder.reportSlowHandlers(over: .milliseconds(100)) { snapshot, report in
             log(report.description)
             keep(snapshot.bytes(as: .page))
         }
