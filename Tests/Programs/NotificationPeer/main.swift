@@ -16,14 +16,14 @@ let names = PortNames(directory: arguments[2])
 let journal = try Journal(arguments[3])
 
 var options = DistributedNotificationCenter.Options()
-options.grace = .seconds(2)
-options.keptPosts = 256
+options.reconnectTimeout = .seconds(2)
+options.keptPostLimit = 256
 
 switch arguments[1] {
 case "hub":
     let hub = try DistributedNotificationHub(named: name, in: names)
     journal.write("serves")
-    hub.wait()
+    hub.waitUntilInvalid()
 case "observe":
     let center = try DistributedNotificationCenter(.hub(named: name, in: names), options: options)
     let observation = center.addObserver(forName: "a", on: .main) { event in
@@ -49,7 +49,7 @@ case "post":
         let time = nanoseconds()
         let topic = index % 3 == 1 ? "b" : "a"
         let number = try center.post(
-            topic, payload: Array("\(index)".utf8), whenFull: .block(until: .seconds(120)))
+            topic, payload: Array("\(index)".utf8), whenFull: .block(atMost: .seconds(120)))
         journal.write("post \(number) \(topic) \(time)")
         // A pace that leaves the test time for its faults.
         if index % 10 == 9 { usleep(1_000) }
@@ -66,7 +66,7 @@ case "large":
     unsafe sigemptyset(&set)
     unsafe sigaddset(&set, SIGUSR1)
     unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-    options.keptBytes = 64 << 20
+    options.keptByteLimit = 64 << 20
     let center = try DistributedNotificationCenter(
         .hub(named: name, in: names, servesIfFirst: false), options: options)
     try center.post("b")
@@ -84,14 +84,14 @@ case "pace":
     journal.write("poster \(center.poster)")
     for _ in 0..<(Int(arguments[4]) ?? 0) {
         let time = nanoseconds()
-        let number = try center.post("a", whenFull: .block(until: .seconds(120)))
+        let number = try center.post("a", whenFull: .block(atMost: .seconds(120)))
         journal.write("post \(number) a \(time)")
         while center.statistics.kept > 0 { usleep(500) }
     }
     journal.write("settled")
     serve()
 case "crowd", "slow":
-    options.grace = .seconds(60)
+    options.reconnectTimeout = .seconds(60)
     let center = try DistributedNotificationCenter(
         .hub(named: name, in: names, servesIfFirst: false), options: options)
     let count = Int(arguments[4]) ?? 1
@@ -108,14 +108,14 @@ case "crowd", "slow":
     withExtendedLifetime(observations) { serve() }
 case "impostor":
     let remote = try RemotePort(
-        connectingTo: name, in: names, largestMessage: 131_072, mostDescriptors: 0)
+        connectingTo: name, in: names, messageByteLimit: 131_072, descriptorLimit: 0)
     try RunLoop.current.add(remote, forMode: .default) { message in journal.write("answer \(message.id)") }
-    remote.onEnd { _ in journal.write("end") }
+    remote.onEnd { _, _ in journal.write("end") }
     let text = Array(arguments[4].utf8)
     let bytes = stride(from: 0, to: text.count, by: 2).map { index in
         UInt8(String(decoding: text[index..<(index + 2)], as: UTF8.self), radix: 16) ?? 0
     }
-    remote.onConnection {
+    remote.onConnect { _ in
         do { _ = try remote.trySend(bytes, id: 1) } catch { journal.write("refused \(error)") }
     }
     serve()

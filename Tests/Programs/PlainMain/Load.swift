@@ -83,7 +83,12 @@ enum Load {
         )
     }
 
-    private static func busy(_ loop: RunLoop, _ count: Int) -> (RunLoop.Statistics, Duration) {
+    /// What a loop did between two readings of its counts.
+    private struct Work {
+        let passes, kernelCalls, wakeUps: Int
+    }
+
+    private static func busy(_ loop: RunLoop, _ count: Int) -> (Work, Duration) {
         let left = Shared(count)
         @Sendable func again() {
             if left.value.subtract(1, ordering: .relaxed).newValue > 0 {
@@ -96,11 +101,11 @@ enum Load {
         let start = ContinuousClock.now
         again()
         loop.run()
-        var after = loop.statistics
-        after.passes -= before.passes
-        after.kernelCalls -= before.kernelCalls
-        after.wakeUps -= before.wakeUps
-        return (after, ContinuousClock.now - start)
+        let after = loop.statistics
+        let work = Work(
+            passes: after.passes - before.passes, kernelCalls: after.kernelCalls - before.kernelCalls,
+            wakeUps: after.wakeUps - before.wakeUps)
+        return (work, ContinuousClock.now - start)
     }
 
     /// Work that arrives piece by piece: each piece is sent when the previous one is done and the loop is about to sleep.

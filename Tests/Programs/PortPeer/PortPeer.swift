@@ -15,6 +15,7 @@ import TestSupport
             }
             return try attack.run(on: arguments[2], seconds: seconds)
         }
+        if arguments[1] == "unread" { return unread(arguments[2]) }
         let names = PortNames(directory: arguments[2])
         switch arguments[1] {
         case "serve": try serve(names)
@@ -27,9 +28,21 @@ import TestSupport
         }
     }
 
+    /// Asks on four connections for as many replies as the kernel keeps, reads none of them, and ends at the end of its input.
+    private static func unread(_ name: String) {
+        let peers = (0..<4).compactMap { _ in RawPeer(name, claimsReplies: 65_536) }
+        for peer in peers { for number: UInt64 in 1...253 { peer.ask(number, id: 1) } }
+        print("asked on \(peers.count)")
+        fflush(nil)
+        var byte: UInt8 = 0
+        // Safe: the kernel fills a local variable.
+        while unsafe read(STDIN_FILENO, &byte, 1) != 0 {}
+        withExtendedLifetime(peers) {}
+    }
+
     /// Tells the test that it is ready, and replies with the bytes of each request until the process is killed.
     private static func serve(_ names: PortNames) throws {
-        let port = try MessagePort(name: PortName("peer"), in: names)
+        let port = try MessagePort(named: PortName("peer"), in: names)
         try RunLoop.current.add(port, forMode: .default) { message in
             // The request with the number 1 is never answered.
             if message.id == 1 { return keep(message) }
@@ -71,7 +84,7 @@ import TestSupport
             do throws(MessagePortError) {
                 remotes.append(try RemotePort(named: try name("test"), in: names))
             } catch {
-                if error == .tooManyConnections { refusals += 1 } else { complain("\(error)") }
+                if error.reason == .tooManyConnections { refusals += 1 } else { complain("\(error)") }
             }
         }
         _ = try remotes[0].request(id: 1)

@@ -63,7 +63,11 @@ final class RawPeer {
     }
 
     /// Sends a request, whose reply is never read.
-    func ask(_ number: UInt64) { _ = send(RawPeer.head(.request, number: number), []) }
+    func ask(_ number: UInt64, id: UInt8 = 0) {
+        var head = RawPeer.head(.request, number: number)
+        head[4] = id
+        _ = send(head, [])
+    }
 
     /// Sends bytes and descriptors as one packet.
     ///

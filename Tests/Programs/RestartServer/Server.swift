@@ -29,14 +29,13 @@ final class Server {
     var generation: Int { estate.generation }
     var port: UInt16 { estate.port }
 
-    init(takingOverFrom predecessor: RemotePort?) throws {
-        guard let predecessor else {
+    init(takingOverFrom lookUp: () throws -> RemotePort?) throws {
+        guard let predecessor = try lookUp(), var reply = try Server.estate(of: predecessor) else {
             let (socket, port) = try Loopback.listen()
             listener = socket
             estate = Estate(generation: 1, lastNumber: 0, port: port, texts: [])
             return
         }
-        var reply = try predecessor.request(id: Question.handOver.rawValue)
         estate = Estate(decoding: reply.bytes)
         estate.generation += 1
         guard let first = reply.descriptors.takeFirst() else { fatalError("there is a listener") }
@@ -46,13 +45,21 @@ final class Server {
             try serve(client.release(), text)
         }
         // The name is free after the predecessor's port has ended.
-        try predecessor.onInvalidation { RunLoop.current.stop() }
+        try predecessor.addInvalidationHandler { RunLoop.current.stop() }
         RunLoop.current.run()
+    }
+
+    /// Asks a server for everything; nil if it has ended, and has freed its name.
+    private static func estate(of predecessor: RemotePort) throws -> MessagePort.Message? {
+        do throws(MessagePortError) { return try predecessor.request(id: Question.handOver.rawValue) } catch {
+            guard case .ended = error else { throw error }
+            return nil
+        }
     }
 
     /// Accepts clients, and waits for the successor.
     func serve(_ names: PortNames) throws {
-        let acceptance = DescriptorSource(listener, interest: .read, closesDescriptor: true) {
+        let acceptance = DescriptorSource(OwnedDescriptor(listener), interest: .read) {
             [unowned self] source, _ in
             do {
                 while let socket = Loopback.accept(source.descriptor) { try serve(socket, "") }
@@ -60,7 +67,7 @@ final class Server {
         }
         self.acceptance = acceptance
         try RunLoop.current.add(acceptance, forMode: .default)
-        let port = try MessagePort(name: PortName("restart"), in: names)
+        let port = try MessagePort(named: PortName("restart"), in: names)
         successor = port
         try RunLoop.current.add(port, forMode: .default) { [unowned self] message in
             switch Question(rawValue: message.id) {
@@ -73,7 +80,7 @@ final class Server {
 
     /// Serves a client that has sent this part of its line.
     private func serve(_ socket: CInt, _ text: String) throws {
-        let source = DescriptorSource(socket, interest: .read, closesDescriptor: true) {
+        let source = DescriptorSource(OwnedDescriptor(socket), interest: .read) {
             [unowned self] source, _ in
             do { try read(source) } catch { forget(source) }
         }

@@ -41,7 +41,7 @@ final class DescriptorLoad: Load {
 
         private func watch() {
             let source = DescriptorSource(
-                dup(end), interest: .read, trigger: random.onceIn(2) ? .edge : .level, closesDescriptor: true
+                OwnedDescriptor(dup(end)), interest: .read, trigger: random.onceIn(2) ? .edge : .level
             ) { [unowned self] source, _ in read(source) }
             do { try RunLoop.current.add(source, forMode: .default) } catch {
                 tally.fault("a descriptor cannot be watched: \(error)")
@@ -83,7 +83,7 @@ final class DescriptorLoad: Load {
             let loop = RunLoop.current
             for _ in 0..<idle {
                 let source = DescriptorSource(
-                    dup(silent[0]), interest: .read, closesDescriptor: true
+                    OwnedDescriptor(dup(silent[0])), interest: .read
                 ) {
                     _, _ in tally.fault("a descriptor that is not ready was reported")
                 }

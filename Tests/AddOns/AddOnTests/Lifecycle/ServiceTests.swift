@@ -29,7 +29,8 @@ extension AddOns {
             try await withThread("client") { thread in
                 let answers = Log()
                 try await thread.runLoop.performAndWait {
-                    let connection = Connection.connect(to: .tcp(host: "127.0.0.1", port: address.port ?? 0))
+                    let connection = Connection(
+                        connectingTo: .tcp(host: "127.0.0.1", port: address.port ?? 0))
                     connection.onFrame(.lines()) { connection, line in
                         answers.add("got \(line.byteCount) bytes")
                         connection.closeAfterWriting()

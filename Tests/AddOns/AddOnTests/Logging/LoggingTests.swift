@@ -115,10 +115,10 @@ extension AddOns {
         @Test func `what a port says of a peer has the port and the peer in its metadata`() async throws {
             RunLoopDiagnostics.log(to: logger, level: .error)
             defer { RunLoopDiagnostics.handler = nil }
-            var limits = MessagePort.Limits()
-            limits.connectionsPerProcess = 1
+            var limits = MessagePort.Options()
+            limits.connectionLimitPerProcess = 1
             let name = try PortName("@run-loops-logging-\(getpid())")
-            let port = try MessagePort(name: name, limits: limits)
+            let port = try MessagePort(named: name, options: limits)
             try await withThread("server") { thread in
                 try await thread.runLoop.performAndWait {
                     try RunLoop.current.add(port, forMode: .default) { _ in }

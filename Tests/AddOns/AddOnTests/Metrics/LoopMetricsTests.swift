@@ -8,8 +8,8 @@ extension AddOns {
     @Suite struct LoopMetricsTests {
         private let factory = TestMetrics()
 
-        private func metrics(recorder: FlightRecorder? = nil) throws -> LoopMetrics {
-            try LoopMetrics(every: .seconds(3_600), recorder: recorder, factory: factory)
+        private func metrics(recorder: FlightRecorder? = nil) throws -> RunLoopMetrics {
+            try RunLoopMetrics(every: .seconds(3_600), recorder: recorder, factory: factory)
         }
 
         private func total(_ label: String, _ loop: String) -> Int64 {
@@ -85,7 +85,8 @@ extension AddOns {
             let recorder = try FlightRecorder()
             defer { recorder.stop() }
             try await withThread("busy") { thread in
-                let metrics = try LoopMetrics(every: .seconds(3_600), recorder: recorder, factory: fractions)
+                let metrics = try RunLoopMetrics(
+                    every: .seconds(3_600), recorder: recorder, factory: fractions)
                 try await thread.runLoop.performAndWait {}
                 for _ in 0..<2 {
                     try await thread.runLoop.performAndWait {
@@ -134,7 +135,7 @@ extension AddOns {
         {
             let recorder = try FlightRecorder()
             defer { recorder.stop() }
-            try recorder.onSlowHandler(over: .seconds(3_600)) { _, _ in }
+            try recorder.reportSlowHandlers(over: .seconds(3_600)) { _, _ in }
             let metrics = try metrics(recorder: recorder)
             try await withThread("stuck") { thread in
                 let port = Port<Int>(queueLimit: 3)
@@ -198,7 +199,7 @@ extension AddOns {
         }
 
         @Test func `updates go on by themselves until they are stopped`() async throws {
-            let metrics = try LoopMetrics(every: .milliseconds(2), factory: factory)
+            let metrics = try RunLoopMetrics(every: .milliseconds(2), factory: factory)
             var seen = total("run_loop_passes_total", "metrics")
             for _ in 0..<3 {
                 try await eventually { total("run_loop_passes_total", "metrics") > seen }
@@ -215,9 +216,9 @@ extension AddOns {
         @Test func `an interval of nothing ends the program with advice`() async throws {
             let result = try await #require(
                 processExitsWith: .failure, observing: [\.standardErrorContent]
-            ) { _ = try LoopMetrics(every: .zero) }
+            ) { _ = try RunLoopMetrics(every: .zero) }
             let message = String(decoding: result.standardErrorContent, as: UTF8.self)
-            #expect(message.contains("LoopMetrics.init: an interval of 0.0 seconds"))
+            #expect(message.contains("RunLoopMetrics.init: an interval of 0.0 seconds"))
         }
     }
 }

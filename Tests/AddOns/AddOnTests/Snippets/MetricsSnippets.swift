@@ -10,7 +10,7 @@ extension AddOns {
             let factory = TestMetrics()
             try await withMetricsFactory(factory) {
                 let recorder = try FlightRecorder()
-                let metrics = try LoopMetrics(every: .seconds(10), recorder: recorder)
+                let metrics = try RunLoopMetrics(every: .seconds(10), recorder: recorder)
                 func page() -> String { factory.counters.map(\.label).joined(separator: "\n") }
                 func scrape() async -> String {
                     await metrics.update()
