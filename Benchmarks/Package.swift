@@ -20,7 +20,7 @@ let package = Package(
             description: "Posts to a Redis server; needs libhiredis-dev, and redis-server to run")
     ],
     dependencies: [
-        .package(name: "swift-run-loops", path: ".."),
+        .package(name: "swift-run-loops", path: "..", traits: ["HTTPServers", "NIO"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -33,8 +33,7 @@ let package = Package(
         .target(
             name: "CWeb", dependencies: ["CLoad"],
             linkerSettings: [
-                .linkedLibrary("curl"), .linkedLibrary("microhttpd"), .linkedLibrary("ssl"),
-                .linkedLibrary("crypto"),
+                .linkedLibrary("curl"), .linkedLibrary("ssl"), .linkedLibrary("crypto"),
             ]),
         .target(
             name: "CRedisLoad", cSettings: [.define("BENCH_REDIS", .when(traits: ["Redis"]))],
@@ -49,7 +48,9 @@ let package = Package(
                     condition: .when(traits: ["Redis"])),
                 .product(name: "DistributedNotifications", package: "swift-run-loops"),
                 .product(name: "RunLoops", package: "swift-run-loops"),
+                .product(name: "RunLoopsNIO", package: "swift-run-loops"),
                 .product(name: "MessagePorts", package: "swift-run-loops"),
+                .product(name: "Inspection", package: "swift-run-loops"),
                 .product(name: "Notifications", package: "swift-run-loops"),
                 .product(name: "Streams", package: "swift-run-loops"),
                 .product(name: "HTTPClients", package: "swift-run-loops"),

@@ -4,7 +4,6 @@
 #include "load.h"
 
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,60 +15,6 @@
 static const char body[] = "Hello, world!";
 
 enum { body_length = sizeof body - 1, most_answer = 1024 };
-
-// MARK: - The server
-
-struct bench_daemon {
-    struct MHD_Daemon *daemon;
-    uint16_t port;
-    /// The ID of the daemon's thread, or 0 before the first answer.
-    _Atomic int32_t thread;
-};
-
-static enum MHD_Result answer(
-    void *context, struct MHD_Connection *connection, const char *path, const char *method, const char *version,
-    const char *bytes, size_t *count, void **state) {
-    (void)path, (void)method, (void)version, (void)bytes, (void)count;
-    bench_daemon *daemon = context;
-    // libmicrohttpd calls this function when the header is complete, and again when the request is complete.
-    if (*state == NULL) {
-        *state = daemon;
-        return MHD_YES;
-    }
-    if (daemon->thread == 0) daemon->thread = gettid();
-    struct MHD_Response *response = MHD_create_response_from_buffer(body_length, (void *)body, MHD_RESPMEM_MUST_COPY);
-    if (!response) return MHD_NO;
-    MHD_add_response_header(response, "Content-Type", "text/plain; charset=utf-8");
-    enum MHD_Result result = MHD_queue_response(connection, 200, response);
-    MHD_destroy_response(response);
-    return result;
-}
-
-bench_daemon *bench_daemon_start(void) {
-    bench_daemon *daemon = calloc(1, sizeof *daemon);
-    if (!daemon) return NULL;
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    daemon->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, answer, daemon, MHD_OPTION_SOCK_ADDR, &address,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)16 << 10, MHD_OPTION_CONNECTION_TIMEOUT, 30u, MHD_OPTION_END);
-    if (!daemon->daemon) {
-        free(daemon);
-        return NULL;
-    }
-    daemon->port = bench_ping_port(MHD_get_daemon_info(daemon->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
-    return daemon;
-}
-
-uint16_t bench_daemon_port(const bench_daemon *daemon) { return daemon->port; }
-
-int32_t bench_daemon_thread(const bench_daemon *daemon) { return daemon->thread; }
-
-void bench_daemon_stop(bench_daemon *daemon) {
-    MHD_stop_daemon(daemon->daemon);
-    free(daemon);
-}
-
-// MARK: - The clients
 
 static const char request[] = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: load\r\nAccept: */*\r\n\r\n";
 

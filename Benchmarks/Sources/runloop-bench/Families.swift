@@ -43,7 +43,7 @@ struct FairnessFamily: Family {
         "Timers and descriptors of a loop that is never out of messages, or that shares its processors."
 
     func measure(in session: Session) throws -> Chapter {
-        Chapter(Self.name, [try Fairness(), try SharedProcessors()], in: session)
+        Chapter(Self.name, [try Fairness(), try GreedyInputs(), try SharedProcessors()], in: session)
     }
 }
 
@@ -103,7 +103,8 @@ struct WebFamily: Family {
 
     func measure(in session: Session) throws -> Chapter {
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
-        return Chapter(Self.name, [SecureStreams(), try HTTPRequests(), HTTPServing()], in: session)
+        return Chapter(
+            Self.name, [SecureStreams(), try HTTPRequests(), HTTPServing(), HandlerServing()], in: session)
     }
 }
 

@@ -17,7 +17,7 @@ struct RunLoopBench: ParsableCommand {
             + "target or a message is lost, never because something took long.",
         subcommands: families.map { $0.command } + [
             AllCommand.self, CompareCommand.self, ServePacketsCommand.self, BurnCommand.self,
-            HopsCommand.self, ServeCommand.self,
+            CostCommand.self, ServeCommand.self, GreedyCommand.self,
         ],
         defaultSubcommand: AllCommand.self)
 }

@@ -69,3 +69,12 @@ void bench_load_disconnect(bench_load *load);
 /// Returns true after all answers have arrived. Returns false if an answer is wrong or unexpected, or if no answer arrives for ten
 /// seconds.
 bool bench_load_run(bench_load *load, int32_t active, int32_t depth, int64_t requests);
+
+// Peers that are never out of bytes, each in a process of its own. They return when the descriptor `stop` is readable or closed:
+// true if the other end has accepted everything until then.
+
+/// Sends line feeds over `count` connections to a port of the loopback interface, as fast as the server reads.
+bool bench_greedy_connections(uint16_t port, int32_t count, int stop);
+
+/// Answers every HTTP request with chunks of one byte, without an end.
+bool bench_greedy_answers(int listener, int stop);

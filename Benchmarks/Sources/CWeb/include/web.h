@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// TLS clients, and HTTP servers and clients with epoll, libcurl and libmicrohttpd.
+// TLS clients, and HTTP servers and clients with epoll and libcurl.
 
 /// The settings of all TLS clients, which trust the certificates in the file. NULL if the file cannot be read.
 typedef struct bench_tls bench_tls;
@@ -21,6 +21,10 @@ int64_t bench_tls_download(bench_tls *settings, uint16_t port);
 /// Connects, sends `count` bytes, and waits for the end of the server's stream. Returns false on failure.
 bool bench_tls_upload(bench_tls *settings, uint16_t port, int64_t count);
 
+/// Sends TLS records with one line feed each over `count` connections, as fast as the server reads, until the descriptor `stop` is
+/// readable or closed. Returns false if a connection fails before.
+bool bench_greedy_records(bench_tls *settings, uint16_t port, int32_t count, int stop);
+
 /// Serves with epoll until the descriptor `stop` is readable. Each answer has a body of 13 bytes.
 void bench_http_serve(int listener, int stop);
 
@@ -31,17 +35,6 @@ void bench_curl_destroy(bench_curl *client);
 
 /// Makes requests, of which `parallel` are under way at once. Returns false if an answer is wrong.
 bool bench_curl_run(bench_curl *client, int32_t parallel, int32_t requests);
-
-/// libmicrohttpd on its own thread. Each answer has a body of 13 bytes. NULL if libmicrohttpd cannot be started.
-typedef struct bench_daemon bench_daemon;
-bench_daemon *bench_daemon_start(void);
-uint16_t bench_daemon_port(const bench_daemon *daemon);
-
-/// The ID of the daemon's thread, or 0 before the first answer.
-int32_t bench_daemon_thread(const bench_daemon *daemon);
-
-/// Ends the thread, and closes all connections.
-void bench_daemon_stop(bench_daemon *daemon);
 
 /// Clients of an HTTP server, with one connection each. Not thread-safe.
 typedef struct bench_visitors bench_visitors;

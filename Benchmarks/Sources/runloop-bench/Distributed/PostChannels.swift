@@ -187,7 +187,7 @@ final class HubChannel: PostChannel {
                 $0.storeBytes(of: posted, as: Int64.self)
                 $0.storeBytes(of: bench_now(), toByteOffset: 8, as: Int64.self)
             }
-            try poster.post("bench", payload: payload, whenFull: .block(until: .seconds(60)))
+            try poster.post("bench", payload: payload, whenFull: .block(atMost: .seconds(60)))
             posted += 1
         }
         for observer in observers { try observer.wait() }
@@ -199,7 +199,7 @@ final class HubChannel: PostChannel {
         for observation in observations { observation.remove() }
         for center in centers + [poster] { center.invalidate() }
         hub.invalidate()
-        hub.wait()
+        hub.waitUntilInvalid()
         for thread in threads {
             thread.stop()
             thread.join()

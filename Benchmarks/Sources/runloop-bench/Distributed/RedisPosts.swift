@@ -25,7 +25,7 @@ struct RedisPosts: Measurement {
         private var hiredis: OpaquePointer?
         private var center: DistributedNotificationCenter?
         private var posted: UInt64 = 0
-        private static let program = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
+        static let program = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
             .map { "\($0)/redis-server" }.first { FileManager.default.isExecutableFile(atPath: $0) }
         private var note: String? { Self.program == nil ? "no redis-server is installed" : nil }
 
@@ -63,7 +63,7 @@ struct RedisPosts: Measurement {
             guard let center else { return }
             let payload = [UInt8](repeating: 0, count: 64)
             for _ in 1..<count {
-                try center.post("bench", payload: payload, whenFull: .block(until: .seconds(60)))
+                try center.post("bench", payload: payload, whenFull: .block(atMost: .seconds(60)))
             }
             let isAccepted = waitForTask(preferring: nil) {
                 do {
@@ -123,7 +123,7 @@ struct RedisPosts: Measurement {
 
 #if Redis
     /// A server that this program starts, on a socket in a new directory.
-    private final class RedisServer {
+    final class RedisServer {
         private let directory: URL
         private let process = Process()
         let path: String

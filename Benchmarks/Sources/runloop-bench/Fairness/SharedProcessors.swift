@@ -141,7 +141,7 @@ final class TimerWatch: @unchecked Sendable {
     private func readSource(in loop: RunLoop) throws -> DescriptorSource {
         let descriptor = bench_event_open(true)
         precondition(descriptor >= 0, "TimerWatch: the kernel refused an eventfd")
-        let source = DescriptorSource(descriptor, interest: .read, closesDescriptor: true) { [self] _, _ in
+        let source = DescriptorSource(OwnedDescriptor(descriptor), interest: .read) { [self] _, _ in
             let pass = loop.statistics.passes
             reads += 1
             if let lastPass { passesWithoutRead += pass - lastPass - 1 }

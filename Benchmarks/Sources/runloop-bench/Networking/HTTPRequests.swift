@@ -163,13 +163,13 @@ private final class CurlClient: @unchecked Sendable {
 /// Requests with handlers, which a loop's thread makes.
 private final class RequestSeries {
     private let client: HTTPClient
-    private let request: HTTPRequest
+    private let request: HTTPClient.Request
     private let done: (Int) -> Void
     private var unstarted: Int
     private var unended: Int
     private var received = 0
 
-    init(_ client: HTTPClient, _ request: HTTPRequest, _ count: Int, _ done: @escaping (Int) -> Void) {
+    init(_ client: HTTPClient, _ request: HTTPClient.Request, _ count: Int, _ done: @escaping (Int) -> Void) {
         self.client = client
         self.request = request
         self.done = done
@@ -199,18 +199,18 @@ private final class LoopClient {
     private actor Fetcher {
         private let loop: RunLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-        private let request: HTTPRequest
+        private let request: HTTPClient.Request
         private var client: HTTPClient?
 
         init(_ loop: RunLoop, _ url: String) {
             self.loop = loop
-            request = HTTPRequest(url)
+            request = HTTPClient.Request(url)
         }
 
         func open(_ connections: Int) throws {
             var options = HTTPClient.Options()
-            options.connectionsPerHost = connections
-            client = try HTTPClient(loop: loop, mode: .default, options: options)
+            options.connectionLimitPerHost = connections
+            client = try HTTPClient(options: options)
         }
 
         func close() { client?.invalidate() }
@@ -227,8 +227,8 @@ private final class LoopClient {
             var count = 0
             guard let client else { return 0 }
             for _ in 0..<requests {
-                let answer = try await client.response(for: request)
-                for try await bytes in answer.body { count += bytes.count }
+                let response = try await client.response(for: request)
+                for try await bytes in response.body { count += bytes.count }
             }
             return count
         }

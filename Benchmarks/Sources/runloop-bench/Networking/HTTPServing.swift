@@ -10,15 +10,14 @@ internal import Streams
 
 /// Measures the processor time that an HTTP/1.1 server's thread spends on a request, with 64 connections.
 ///
-/// Read the ratios to libmicrohttpd's own thread and to SwiftNIO first. The load comes from C on another thread, whose time does
+/// Read the ratio to SwiftNIO first. The load comes from C on another thread, whose time does
 /// not count.
 struct HTTPServing: Measurement {
     private enum Peer: CaseIterable {
-        case daemon, server, nio
+        case server, nio
 
         var title: String {
             switch self {
-            case .daemon: "libmicrohttpd's own thread, in C"
             case .server: "HTTPServer"
             case .nio: "SwiftNIO"
             }
@@ -26,7 +25,6 @@ struct HTTPServing: Measurement {
 
         func start() throws -> any HelloServer {
             switch self {
-            case .daemon: try DaemonHelloServer()
             case .server: try LoopHelloServer()
             case .nio: try NIOHelloServer()
             }
@@ -51,7 +49,7 @@ struct HTTPServing: Measurement {
             thread.number.pin(to: [processors[min(1, processors.count - 1)]])
             let visitors = try Visitors(server.port, Self.connections, on: thread)
             defer { visitors.leave() }
-            // Warms up each connection. Afterwards the number of libmicrohttpd's thread is known.
+            // Warms up each connection.
             try visitors.ask(Self.connections)
             server.number.pin(to: [processors[0]])
             let before = bench_thread_time(server.number)
@@ -82,13 +80,12 @@ struct HTTPServing: Measurement {
         var table = Table(
             title: "HTTP answers, 64 connections (µs of processor time a request)",
             columns: [
-                .ranged("µs", "time", .microseconds), .ranged("÷ libmicrohttpd", "ratio", .ratio),
+                .ranged("µs", "time", .microseconds),
                 .ranged("÷ SwiftNIO", "nioRatio", .ratio), .init("M requests/s", "rate", .millions),
             ])
         table.rows = Peer.allCases.map { peer in
             var row = Table.Row(name: peer.title)
             row.add(processor.spread(peer), as: "time")
-            row.add(processor.ratio(peer, to: .daemon), as: "ratio")
             row.add(processor.ratio(peer, to: .nio), as: "nioRatio")
             row.add(elapsed.spread(peer) { 1e9 / $0 }, as: "rate")
             return row
@@ -99,17 +96,14 @@ struct HTTPServing: Measurement {
     func targets(on machine: Machine) -> [TargetRow] {
         [
             TargetRow(
-                "B-H2", "processor time of an HTTP answer, HTTPServer ÷ libmicrohttpd's own thread",
-                .atMost(1.1), figure: processor.ratio(.server, to: .daemon)),
-            TargetRow(
                 "B-H2", "processor time of an HTTP answer, HTTPServer ÷ SwiftNIO", .atMost(0.75),
-                figure: processor.ratio(.server, to: .nio)),
+                figure: processor.ratio(.server, to: .nio))
         ]
     }
 }
 
 /// The clients of a server, on one thread.
-private final class Visitors: @unchecked Sendable {
+final class Visitors: @unchecked Sendable {
     // Safe because only the thread uses `visitors`, and the caller waits for the thread.
     private let visitors: OpaquePointer
     private let thread: WorkerThread
@@ -141,21 +135,6 @@ private protocol HelloServer: AnyObject {
     func stop() throws
 }
 
-/// A server on libmicrohttpd.
-private final class DaemonHelloServer: HelloServer {
-    private let daemon: OpaquePointer
-
-    init() throws {
-        guard let daemon = bench_daemon_start() else { throw Miscount(expected: 1, found: 0) }
-        self.daemon = daemon
-    }
-
-    var number: ThreadNumber { bench_daemon_thread(daemon) }
-    var port: UInt16 { bench_daemon_port(daemon) }
-
-    func stop() { bench_daemon_stop(daemon) }
-}
-
 /// A server on `HTTPServer` of this package.
 private final class LoopHelloServer: HelloServer {
     private let thread: RunLoopThread
@@ -167,9 +146,8 @@ private final class LoopHelloServer: HelloServer {
         number = try thread.prepare()
         port = try thread.runLoop.performAndWait {
             // The loop keeps the server alive.
-            let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0), loop: .current) { exchange in
-                exchange.respond(HTTPServer.Response("Hello, world!"))
-            }
+            let server = try HTTPServer(.tcp(host: "127.0.0.1", port: 0))
+            try RunLoop.current.add(server, forMode: .default) { $0.respond(.text("Hello, world!")) }
             return server.localAddress.port ?? 0
         }
     }

@@ -149,7 +149,7 @@ final class SourcePingServer: PingServer {
                 byteCount: bench_ping_buffer_size, alignment: 16)
             // The buffer lives as long as the source, which the loop holds until the thread ends.
             let owner = BufferOwner(buffer)
-            let source = DescriptorSource(listener, interest: .read, closesDescriptor: true) { source, _ in
+            let source = DescriptorSource(OwnedDescriptor(listener), interest: .read) { source, _ in
                 while true {
                     let socket = bench_ping_accept(source.descriptor)
                     if socket < 0 { return }
@@ -171,7 +171,7 @@ final class SourcePingServer: PingServer {
 
     private static func serve(_ socket: CInt, _ owner: BufferOwner) throws {
         var position: Int32 = 0
-        let source = DescriptorSource(socket, interest: .read, closesDescriptor: true) { source, _ in
+        let source = DescriptorSource(OwnedDescriptor(socket), interest: .read) { source, _ in
             let buffer = owner.buffer
             let count = recv(source.descriptor, buffer.baseAddress, buffer.count, 0)
             if count <= 0 {

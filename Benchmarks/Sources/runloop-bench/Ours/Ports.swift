@@ -36,7 +36,7 @@ final class RequestPingPong: PingPong {
         numbers.near = try near.prepare(.park)
         numbers.far = try far.prepare(.park) {
             RunLoop.current.add(questions, forMode: .default) { question in
-                question.reply.send(question.value &+ 1)
+                question.reply.reply(question.value &+ 1)
             }
         }
     }
@@ -200,7 +200,7 @@ final class PortPacketPair: PacketPair {
         let deadline = ContinuousClock.now + .seconds(120)
         while true {
             do { return try RemotePort(named: name, before: deadline) } catch {
-                if error != .name(.unknown(name)) || ContinuousClock.now > deadline { throw error }
+                if error.nameError?.reason != .unknown || ContinuousClock.now > deadline { throw error }
                 usleep(1_000)
             }
         }

@@ -1,73 +1,9 @@
 internal import ArgumentParser
 internal import CThreadControl
 internal import CYardsticks
-internal import Dispatch
 internal import Glibc
 internal import MessagePorts
 internal import RunLoops
-
-/// Makes an exact number of hops between two sleeping loops, or of sleeps until a timer is due.
-///
-/// `.ci/instructions` counts the instructions of this command.
-struct HopsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "hops", shouldDisplay: false)
-
-    enum Way: String, ExpressibleByArgument, CaseIterable { case perform, port, timer }
-
-    @Argument(help: "The way to the other loop, or a timer that sets the next one.")
-    var way: Way
-
-    @Argument(help: "The number of hops.")
-    var count: Int
-
-    func run() throws {
-        let near = try RunLoopThread(name: "near")
-        let far = try RunLoopThread(name: "far")
-        for thread in [near, far] {
-            _ = try thread.prepare(.park)
-        }
-        let isOver = DispatchSemaphore(value: 0)
-        switch way {
-        case .perform: Self.hop(count, from: near.runLoop, to: far.runLoop, isOver)
-        case .port:
-            let (toNear, toFar) = (Port<Int>(), Port<Int>())
-            try Self.relay(toNear, on: near.runLoop, to: toFar, isOver)
-            try Self.relay(toFar, on: far.runLoop, to: toNear, isOver)
-            try toFar.send(count)
-        case .timer: near.runLoop.perform { Self.sleep(count, isOver) }
-        }
-        isOver.wait()
-        for thread in [near, far] {
-            thread.stop()
-            thread.join()
-        }
-    }
-
-    private static func hop(
-        _ rest: Int, from: RunLoop, to: RunLoop, _ isOver: DispatchSemaphore
-    ) {
-        to.perform {
-            if rest == 1 { isOver.signal() } else { hop(rest - 1, from: to, to: from, isOver) }
-        }
-    }
-
-    private static func sleep(_ rest: Int, _ isOver: DispatchSemaphore) {
-        Timer.scheduledTimer(withTimeInterval: .microseconds(100), repeats: false) { _ in
-            if rest == 1 { isOver.signal() } else { sleep(rest - 1, isOver) }
-        }
-    }
-
-    private static func relay(
-        _ port: Port<Int>, on loop: RunLoop, to other: Port<Int>, _ isOver: DispatchSemaphore
-    ) throws {
-        try loop.performAndWait {
-            RunLoop.current.add(port, forMode: .default) { rest in
-                if rest == 1 { return _ = isOver.signal() }
-                do { try other.send(rest - 1) } catch { fatalError("\(error)") }
-            }
-        }
-    }
-}
 
 /// The process at the other end of a measurement between processes, which the measurement starts.
 struct ServePacketsCommand: ParsableCommand {
@@ -86,7 +22,7 @@ struct ServePacketsCommand: ParsableCommand {
             return bench_packets_serve(ChildProcess.descriptor, epoll)
         }
         RunLoop.current.waitPolicy = .park
-        let served = try MessagePort(name: PortName(port))
+        let served = try MessagePort(named: PortName(port))
         var count = 0
         var answer = [UInt8](repeating: 0, count: 64)
         try RunLoop.current.add(served, forMode: .default) { message in
@@ -97,7 +33,7 @@ struct ServePacketsCommand: ParsableCommand {
             // An error means that the peer has ended, and then this process ends, too.
             do { try message.reply(answer) } catch {}
         }
-        served.onPeerEnd { _ in RunLoop.current.stop() }
+        served.onPeerEnd { _, _ in RunLoop.current.stop() }
         RunLoop.current.run()
     }
 }

@@ -108,19 +108,24 @@ struct ComparisonChart {
         }.joined(separator: ". ") + "."
     }
 
+    // Without variables, which several viewers draw black.
     private static let style = """
-        :root { --ink: #1f2328; --soft: #57606a; --line: #d0d7de; --peer: #54a3f5; --ours: #bc4c00 }
-        @media (prefers-color-scheme: dark) {
-          :root { --ink: #e6edf3; --soft: #9198a1; --line: #3d444d; --peer: #316dca; --ours: #f0883e }
-        }
-        text { font: 14px "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: var(--ink) }
+        text { font: 14px "Segoe UI", Roboto, "DejaVu Sans", sans-serif; fill: #1f2328 }
         .title { font-size: 17px; font-weight: 600 }
         .group { font-weight: 600 }
         .value { font-weight: 600 }
-        .soft { font-size: 12px; fill: var(--soft) }
-        .grid { stroke: var(--line) }
-        .peer { fill: var(--peer) }
-        .spread { stroke: var(--ink); stroke-width: 1.5 }
-        .level { stroke: var(--ours); stroke-width: 2; stroke-dasharray: 5 4 }
+        .soft { font-size: 12px; fill: #57606a }
+        .grid { stroke: #d0d7de }
+        .peer { fill: #54a3f5 }
+        .spread { stroke: #1f2328; stroke-width: 1.5 }
+        .level { stroke: #bc4c00; stroke-width: 2; stroke-dasharray: 5 4 }
+        @media (prefers-color-scheme: dark) {
+          text { fill: #e6edf3 }
+          .soft { fill: #9198a1 }
+          .grid { stroke: #3d444d }
+          .peer { fill: #316dca }
+          .spread { stroke: #e6edf3 }
+          .level { stroke: #f0883e }
+        }
         """
 }

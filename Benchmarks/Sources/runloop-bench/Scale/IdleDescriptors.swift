@@ -94,7 +94,7 @@ final class IdleDescriptorLoop: @unchecked Sendable {
         descriptors = (0..<size).map { _ in bench_event_open(false) }
         try thread.runLoop.performAndWait { [self] in
             for descriptor in descriptors {
-                let source = DescriptorSource(descriptor, interest: .read, closesDescriptor: true) {
+                let source = DescriptorSource(OwnedDescriptor(descriptor), interest: .read) {
                     [unowned self] source, _ in
                     source.invalidate()
                     calls += 1
