@@ -29,13 +29,18 @@ let package = Package(
         .executable(name: "tcp-proxy", targets: ["tcp-proxy"]),
         .executable(name: "restarting-server", targets: ["restarting-server"]),
         .executable(name: "fetcher", targets: ["fetcher"]),
+        .executable(name: "job-runner", targets: ["job-runner"]),
         .executable(name: "notes-service", targets: ["notes-service"]),
         .executable(name: "cache-worker", targets: ["cache-worker"]),
         .executable(name: "redis-cache-worker", targets: ["redis-cache-worker"]),
         // For the package in BesideNIO.
         .library(name: "NoteStorage", targets: ["NoteStorage"]),
     ],
-    dependencies: [.package(name: "swift-run-loops", path: "..")],
+    dependencies: [
+        .package(name: "swift-run-loops", path: "..", traits: ["HTTPServers"]),
+        // Without its trait, so that it does not need Foundation.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+    ],
     targets: [
         .target(name: "ServerSupport", dependencies: [runLoops], swiftSettings: settings),
         .target(
@@ -56,6 +61,12 @@ let package = Package(
         .executableTarget(
             name: "fetcher", dependencies: ["ServerSupport", runLoops, httpClients],
             path: "Sources/Fetcher", swiftSettings: settings),
+        .executableTarget(
+            name: "job-runner",
+            dependencies: [
+                "ServerSupport", runLoops, .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            path: "Sources/JobRunner", swiftSettings: settings),
         .target(name: "NoteStorage", dependencies: ["CSQLite", runLoops], swiftSettings: settings),
         .executableTarget(
             name: "notes-service",
@@ -78,8 +89,8 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "chat-server", "tcp-proxy", "restarting-server", "fetcher", "notes-service", "cache-worker",
-                "redis-cache-worker", messagePorts,
+                "chat-server", "tcp-proxy", "restarting-server", "fetcher", "job-runner", "notes-service",
+                "cache-worker", "redis-cache-worker", messagePorts,
             ],
             path: "Tests/ExampleTests", swiftSettings: settings),
     ],

@@ -65,7 +65,7 @@ final class Worker {
             for member in members.values { member.write(line) }
         case .stopReading:
             isReading = false
-            for member in members.values { member.pauseReading() }
+            for member in members.values { member.isReadingPaused = true }
             report(.stoppedReading)
         case .closeMembers:
             isClosing = true
@@ -83,7 +83,7 @@ final class Worker {
         member.onFrame(.lines(upTo: Worker.lineLimit)) { [self] member, line in
             broadcast(line, of: number)
             if queues.contains(where: \.isFull) {
-                member.pauseReading()
+                member.isReadingPaused = true
                 waiting.append(member)
             }
         }
@@ -110,7 +110,7 @@ final class Worker {
     private func resumeReading() {
         let members = waiting
         waiting = []
-        if isReading { for member in members { member.resumeReading() } }
+        if isReading { for member in members { member.isReadingPaused = false } }
     }
 
     private func report(_ report: Report) {

@@ -24,9 +24,9 @@ final class Download {
     /// - Throws: An error if the kernel refuses.
     init(parallel: Int, report: @escaping @Sendable (String) -> Void) throws {
         var options = HTTPClient.Options()
-        options.connectionsPerHost = parallel
+        options.connectionLimitPerHost = parallel
         options.bodyLimit = nil
-        client = try HTTPClient(loop: .current, mode: Download.mode, options: options)
+        client = try HTTPClient(mode: Download.mode, options: options)
         self.report = report
     }
 
@@ -47,10 +47,10 @@ final class Download {
     }
 
     private func start(_ url: String) {
-        client.start(HTTPRequest(url)) { transfer in
+        client.start(HTTPClient.Request(url)) { transfer in
             transfer.onData { [unowned self] _, bytes in received += bytes.byteCount }
             transfer.onEnd { [unowned self] transfer, error in
-                let status = transfer.response?.status ?? 0
+                let status = transfer.response?.status.code ?? 0
                 if error == nil && (200..<300).contains(status) {
                     complete += 1
                     report("\(transfer.receivedByteCount) \(url)")

@@ -36,12 +36,12 @@ import Succession
         let store = NoteStore(on: storage.runLoop)
         let routes = Routes(store, reports.runLoop)
         let succession = try Succession(name)
-        let loop = RunLoop.current
         let server =
             switch try succession.socketOfPredecessor() {
-            case .some(let socket): try HTTPServer(socket, loop: loop, onRequest: routes.answer)
-            case nil: try HTTPServer(.tcp(host: host, port: port), loop: loop, onRequest: routes.answer)
+            case .some(let socket): try HTTPServer(socket)
+            case nil: try HTTPServer(.tcp(host: host, port: port))
             }
+        try RunLoop.current.add(server, forMode: .default, handler: routes.answer)
         routes.open(database)
         let stop = try GracefulStop.serving(finishingWithin: .seconds(time)) { stop in
             succession.end()

@@ -29,34 +29,35 @@ final class Routes {
 
     func answer(_ exchange: HTTPExchange) {
         switch (exchange.request.method, exchange.request.segments) {
-        case ("GET", [""]):
-            exchange.respond(HTTPServer.Response(Page.text, type: "text/html; charset=utf-8"))
-        case ("GET", ["notes"]): list(exchange)
-        case ("POST", ["notes"]): add(exchange)
-        case ("GET", ["events"]): subscribe(exchange)
-        case ("GET", ["health"]): tellHealth(exchange)
-        case ("GET", ["metrics"]): tellMetrics(exchange)
+        case (.get, [""]):
+            exchange.respond(.html(Page.text))
+        case (.get, ["notes"]): list(exchange)
+        case (.post, ["notes"]): add(exchange)
+        case (.get, ["events"]): subscribe(exchange)
+        case (.get, ["health"]): tellHealth(exchange)
+        case (.get, ["metrics"]): tellMetrics(exchange)
         case (_, ["notes"]):
-            exchange.respond(HTTPServer.Response(status: 405, fields: ["Allow": "GET, POST"]))
-        default: exchange.respond(HTTPServer.Response(status: 404))
+            exchange.respond(
+                HTTPServer.Response(status: .methodNotAllowed, headerFields: [.allow: "GET, POST"]))
+        default: exchange.respond(.status(.notFound))
         }
     }
 
     private func list(_ exchange: HTTPExchange) {
         exchange.respond { [store] _ in
-            await Routes.json(200) { try await store.latest(100) }
+            await Routes.json(.ok) { try await store.latest(100) }
         }
     }
 
     private func add(_ exchange: HTTPExchange) {
         let text = String(decoding: exchange.request.body, as: UTF8.self)
         if text.isEmpty {
-            return _ = exchange.respond(HTTPServer.Response("a note has a text\n", status: 400))
+            return _ = exchange.respond(.text("a note has a text\n", status: .badRequest))
         }
         let server = RunLoop.current
         let subscribers = subscribers
         exchange.respond { [store] _ in
-            await Routes.json(201) {
+            await Routes.json(.created) {
                 let note = try await store.add(text)
                 server.perform { subscribers.send([note]) }
                 return [note]
@@ -79,17 +80,20 @@ final class Routes {
         exchange.respond { [store] _ in
             do {
                 _ = try await store.latest(1)
-                return HTTPServer.Response("healthy\n")
-            } catch { return HTTPServer.Response("the database fails: \(error)\n", status: 503) }
+                return .text("healthy\n")
+            } catch { return .text("the database fails: \(error)\n", status: .serviceUnavailable) }
         }
     }
 
     private func tellMetrics(_ exchange: HTTPExchange) {
-        let responder = exchange.responder()
+        let responder = exchange.makeResponder()
         // A report waits for the loops of the process, so it is made on a separate thread.
         reports.perform {
             let text = ProcessReport().prometheusText
-            responder.respond(HTTPServer.Response(text, type: "text/plain; version=0.0.4"))
+            responder.respond(
+                HTTPServer.Response(
+                    status: .ok, headerFields: [.contentType: "text/plain; version=0.0.4"],
+                    body: Array(text.utf8)))
         }
     }
 
@@ -98,14 +102,15 @@ final class Routes {
     /// Browsers then connect again.
     func endEvents() { subscribers.end() }
 
-    private static func json(_ status: Int, _ notes: () async throws -> [Note]) async -> HTTPServer.Response {
+    private static func json(
+        _ status: HTTPResponse.Status, _ notes: () async throws -> [Note]
+    ) async -> HTTPServer.Response {
         do {
             let bytes = [UInt8](try JSONEncoder().encode(try await notes()))
-            return HTTPServer.Response(
-                status: status, fields: ["Content-Type": "application/json"], body: bytes)
+            return .json(bytes, status: status)
         } catch {
             log("a request failed: \(error)")
-            return HTTPServer.Response("the database fails\n", status: 500)
+            return .text("the database fails\n", status: .internalServerError)
         }
     }
 }
@@ -128,7 +133,7 @@ final class Subscribers: @unchecked Sendable {
         }
     }
 
-    func end() { for exchange in all.values { exchange.finish() } }
+    func end() { for exchange in all.values { exchange.endBody() } }
 }
 
 /// The page that shows notes.

@@ -15,11 +15,12 @@ extension GracefulStop {
     public static func serving(
         finishingWithin time: Duration, begin: @escaping (GracefulStop) -> Void
     ) throws -> GracefulStop {
-        let stop = try GracefulStop(deadline: time, begin: begin)
-        stop.onForcedEnd = { end in
+        let stop = try GracefulStop(within: time, begin: begin)
+        stop.onForcedEnd { _, end in
             switch end {
-            case .deadlinePassed: log("stopped with open connections: the time is over")
+            case .timedOut: log("stopped with open connections: the time is over")
             case .signal: log("stopped at once by a second signal")
+            @unknown default: log("stopped at once")
             }
             exit(1)
         }

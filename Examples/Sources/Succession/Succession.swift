@@ -4,12 +4,15 @@ import ServerSupport
 
 /// The port through which a new server takes over from the old one.
 ///
-/// 1. The new server asks the old server for its listening socket. From now on both servers accept clients.
-/// 2. The new server reports that it serves. The old server stops accepting, and ends its port, which frees the name.
-/// 3. The new server takes the name, and waits for the next server.
+/// 1. The new server takes its turn. If another new server has the turn, this one waits until that one serves, or has ended.
+/// 2. The new server asks the old server for its listening socket. From now on both servers accept clients.
+/// 3. The new server reports that it serves. The old server stops accepting, and ends its port, which frees the name.
+/// 4. The new server takes the name, ends its turn, and waits for the next server.
 ///
-/// If the new server ends before the second step, the old server continues as if nothing had happened. At every moment the socket
-/// is open in at least one of the servers, so no client is refused.
+/// If the new server ends before the third step, the old server continues as if nothing had happened. If the old server ends before
+/// it has sent its socket, the new server starts with a socket of its own. At every moment after the second step the socket is open
+/// in at least one of the servers, so no client is refused. Only the server that has its turn takes the name, so that no server
+/// serves without it.
 ///
 /// > Thread safety: the thread of the loop.
 public final class Succession {
@@ -22,18 +25,38 @@ public final class Succession {
     }
 
     private let name: PortName
+    /// The right to take over, which one process has at a time; nil once this server has the name.
+    private var turn: MessagePort?
     private var port: MessagePort?
     /// Held until the old server's port has ended.
     private var predecessor: RemotePort?
 
-    /// Looks up the server that has a name.
+    /// Waits for this server's turn, and looks up the server that has a name.
     ///
     /// - Parameter name: The name that the servers share.
-    /// - Throws: An error if the port of that server cannot be reached.
+    /// - Throws: An error if another new server does not get ready, or if the port of the old server cannot be reached.
     public init(_ name: PortName) throws {
         self.name = name
-        do { predecessor = try RemotePort(named: name, before: .now + .seconds(5)) } catch {
-            guard case .name(.unknown) = error else { throw error }
+        turn = try Succession.takeTurn(PortName("\(name).next"))
+        predecessor = try Succession.lookUp(name)
+    }
+
+    private static func takeTurn(_ name: PortName) throws(MessagePortError) -> MessagePort {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            do throws(MessagePortError) { return try MessagePort(named: name) } catch {
+                guard error.nameError?.reason == .taken, .now < deadline else { throw error }
+            }
+            // Nobody serves this port, so that the attempt to connect ends when the other server ends its turn.
+            do throws(MessagePortError) { _ = try RemotePort(named: name, before: deadline) } catch {}
+        }
+    }
+
+    private static func lookUp(_ name: PortName) throws(MessagePortError) -> RemotePort? {
+        do throws(MessagePortError) { return try RemotePort(named: name, before: .now + .seconds(5)) } catch {
+            // A port that ends while it is looked up has freed its name.
+            if error.nameError?.reason == .unknown || error.reason == .ended { return nil }
+            throw error
         }
     }
 
@@ -43,8 +66,15 @@ public final class Succession {
     /// - Throws: An error if the old server does not answer.
     public func socketOfPredecessor() throws -> OwnedDescriptor? {
         guard let predecessor else { return nil }
-        var reply = try predecessor.request(id: Request.socket.rawValue, before: .now + .seconds(5))
-        return reply.descriptors.takeFirst()
+        do throws(MessagePortError) {
+            var reply = try predecessor.request(id: Request.socket.rawValue, before: .now + .seconds(5))
+            return reply.descriptors.takeFirst()
+        } catch {
+            // The old server has ended before it could answer, so that this server is the first one.
+            guard error.reason == .ended else { throw error }
+            self.predecessor = nil
+            return nil
+        }
     }
 
     /// Tells the old server that this server serves, takes the name, and waits for the next server.
@@ -52,7 +82,7 @@ public final class Succession {
     /// - Parameters:
     ///   - socket: Called for each new server, to duplicate the socket of this server, which already accepts clients.
     ///   - onReady: Called when the next server can take over from this server.
-    ///   - onSuccession: Called when the next server serves.
+    ///   - onSuccession: Called when the next server serves, or when another server has the name.
     /// - Throws: An error if the old server does not answer, or the name cannot be taken.
     public func serve(
         socket: @escaping () throws -> OwnedDescriptor, onReady: @escaping () -> Void,
@@ -62,22 +92,26 @@ public final class Succession {
             try listen(socket, onSuccession)
             return onReady()
         }
-        try predecessor.onInvalidation { [self] in
+        try predecessor.addInvalidationHandler { [self] in
             self.predecessor = nil
             do { try listen(socket, onSuccession) } catch {
-                // Clients are still served, but the next server cannot take over.
-                return log("the name \(name) is not free: \(error)")
+                // No server can take over from a server without the name, and clients would meet two servers. So this one stops.
+                log("the name \(name) is not free: \(error)")
+                return onSuccession()
             }
             onReady()
         }
-        try predecessor.send(id: Request.serving.rawValue)
+        do throws(MessagePortError) { try predecessor.send(id: Request.serving.rawValue) } catch {
+            // If the old server has ended already, its name is free.
+            guard error.reason == .ended else { throw error }
+        }
     }
 
-    /// Takes the name, and answers the next server.
+    /// Takes the name, ends the turn, and answers the next server.
     private func listen(
         _ duplicate: @escaping () throws -> OwnedDescriptor, _ onSuccession: @escaping () -> Void
     ) throws {
-        let port = try MessagePort(name: name)
+        let port = try MessagePort(named: name)
         self.port = port
         try RunLoop.current.add(port, forMode: .common) { [unowned self] message in
             switch Request(rawValue: message.id) {
@@ -92,6 +126,8 @@ public final class Succession {
             case .socket, nil: break
             }
         }
+        turn?.invalidate()
+        turn = nil
     }
 
     /// Ends the port, which frees the name.

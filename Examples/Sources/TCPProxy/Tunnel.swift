@@ -32,7 +32,7 @@ final class Tunnel {
     ) throws {
         name = "\(accepted.peerAddress)"
         client = Connection(accepted, options: options)
-        server = Connection.connect(to: endpoint, options: options)
+        server = Connection(connectingTo: endpoint, options: options)
         self.logsEnds = logsEnds
         self.onEnd = onEnd
         forward(from: client, to: server, side: "client")
@@ -56,10 +56,10 @@ final class Tunnel {
     private func forward(from source: Connection, to target: Connection, side: String) {
         source.onReceive { source, bytes in
             // The bytes are stored in any case. The result says if the target falls behind.
-            if !target.write(bytes) { source.pauseReading() }
+            if !target.write(bytes) { source.isReadingPaused = true }
             return bytes.byteCount
         }
-        target.onDrained { _ in source.resumeReading() }
+        target.onDrained { _ in source.isReadingPaused = false }
         source.onInputEnd { _ in target.endOutput() }
         source.onEnd { [self] _, reason in
             if logsEnds { log("\(name): \(side): \(reason)") }

@@ -17,11 +17,12 @@ final class ServerProcess: @unchecked Sendable {
     ///   - arguments: The arguments of the program.
     ///   - descriptors: The maximum number of descriptors of the program, or nil for no limit.
     ///   - environment: The variables of the program in addition to the variables of the test.
+    ///   - input: The standard input of the program, or nil for that of the test.
     ///   - activation: A listening socket that the program gets as from a service manager: as descriptor 3, with its variables.
     /// - Throws: ``Failure`` if the program cannot be started.
     init(
         _ name: String, _ arguments: String..., descriptors: Int? = nil, environment: [String: String] = [:],
-        activation: CInt? = nil
+        input: String? = nil, activation: CInt? = nil
     ) throws {
         let directory = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         let path = directory.appending(path: name).path
@@ -53,6 +54,9 @@ final class ServerProcess: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, outputEnd, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, errorEnd, STDERR_FILENO)
         if let activation { posix_spawn_file_actions_adddup2(&actions, activation, 3) }
+        let inputEnd = try input.map(ServerProcess.inputEnd)
+        defer { if let inputEnd { close(inputEnd) } }
+        if let inputEnd { posix_spawn_file_actions_adddup2(&actions, inputEnd, STDIN_FILENO) }
         // Inherited descriptors of the tests must not count towards the program's limit.
         for descriptor in 3..<CInt(256) { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
         // The threads that tests run on block signals, and the program must not inherit the blocked signals.
@@ -68,6 +72,17 @@ final class ServerProcess: @unchecked Sendable {
         let code = posix_spawn(&started, command[0], &actions, &attributes, &words, &strings)
         if code != 0 { throw Failure("posix_spawn \(path): \(code)") }
         processID = started
+    }
+
+    /// Makes a pipe that contains a short text, and returns its reading end.
+    private static func inputEnd(_ text: String) throws -> CInt {
+        var ends: [CInt] = [0, 0]
+        if pipe(&ends) != 0 { throw Failure(call: "pipe") }
+        let bytes = Array(text.utf8)
+        let count = write(ends[1], bytes, bytes.count)
+        close(ends[1])
+        if count != bytes.count { throw Failure("the text does not fit in a pipe") }
+        return ends[0]
     }
 
     deinit {
