@@ -23,22 +23,32 @@ let package = Package(
         .library(name: "Inspection", targets: ["Inspection"]),
         .executable(name: "runloop-inspect", targets: ["RunLoopInspect"]),
         .library(name: "FoundationRunLoops", targets: ["FoundationRunLoops"]),
-        .library(name: "HTTPClients", targets: ["HTTPClients", "HTTPMessages"]),
-        .library(name: "HTTPServers", targets: ["HTTPServers", "HTTPMessages"]),
+        .library(name: "HTTPClients", targets: ["HTTPClients", "TLSValues"]),
+        .library(name: "HTTPServers", targets: ["HTTPServers"]),
         .library(name: "RedisNotifications", targets: ["RedisNotifications"]),
         .library(name: "RunLoopsTesting", targets: ["RunLoopsTesting"]),
         .library(name: "RunLoopsLifecycle", targets: ["RunLoopsLifecycle"]),
         .library(name: "RunLoopsLogging", targets: ["RunLoopsLogging"]),
         .library(name: "RunLoopsMetrics", targets: ["RunLoopsMetrics"]),
+        .library(name: "RunLoopsNIO", targets: ["RunLoopsNIO"]),
+        .library(name: "RunLoopsOpenCombine", targets: ["RunLoopsOpenCombine"]),
         .library(name: "RunLoopsTracing", targets: ["RunLoopsTracing"]),
-        .library(name: "TLSStreams", targets: ["TLSStreams"]),
+        .library(name: "TLSStreams", targets: ["TLSStreams", "TLSValues"]),
     ],
     // A package that no enabled trait needs is not even fetched.
     traits: [
         .trait(
+            name: "HTTPServers",
+            description: "HTTPServers: an HTTP server on run loops, which parses with SwiftNIO",
+            enabledTraits: ["NIO"]),
+        .trait(
             name: "Lifecycle", description: "RunLoopsLifecycle: loops as services of swift-service-lifecycle"),
         .trait(name: "Logging", description: "RunLoopsLogging: reports of loops as messages of swift-log"),
         .trait(name: "Metrics", description: "RunLoopsMetrics: counts of loops as metrics of swift-metrics"),
+        .trait(name: "NIO", description: "RunLoopsNIO: event loops and channels of SwiftNIO on run loops"),
+        .trait(
+            name: "OpenCombine",
+            description: "RunLoopsOpenCombine: run loops, timers and notifications for OpenCombine"),
         .trait(
             name: "Tracing",
             description: "RunLoopsTracing: blocks that carry a context of swift-distributed-tracing"),
@@ -46,34 +56,38 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        // Without its trait `FoundationURL`, so that the HTTP client does not need Foundation.
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .systemLibrary(
             name: "CLibEvent", path: "CLibEvent", pkgConfig: "libevent_core",
             providers: [.apt(["libevent-dev"])]),
-        .systemLibrary(
-            name: "CLibCurl", path: "CLibCurl", pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(
-            name: "CLibMicroHTTPD", path: "CLibMicroHTTPD", pkgConfig: "libmicrohttpd",
-            providers: [.apt(["libmicrohttpd-dev"])]),
-        .systemLibrary(
-            name: "CLibSSL", path: "CLibSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-        // Without pkg-config, whose flags for it SwiftPM refuses.
+        // The libraries of optional products are without pkg-config: SwiftPM would look for each of them, and print a hint for each
+        // that is not installed, also if no product uses it. The compiler finds their headers where Debian installs them.
+        .systemLibrary(name: "CLibCurl", path: "CLibCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLibZ", path: "CLibZ", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLibSSL", path: "CLibSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibHiredis", path: "CLibHiredis", providers: [.apt(["libhiredis-dev"])]),
         .target(name: "CEventBase", dependencies: ["CLibEvent"]),
         .target(name: "CThreads"),
-        .target(name: "CHTTPDaemon", dependencies: ["CLibMicroHTTPD"]),
         .target(name: "CMainQueue"),
         .target(name: "CFoundationLoops"),
         .target(name: "CSockets"),
         .target(name: "CStreams"),
         .target(name: "CNumberFiles"),
-        .target(name: "CTransfers", dependencies: ["CLibCurl"]),
-        .target(name: "CSecureStreams", dependencies: ["CLibSSL"]),
+        // Code in C does not link the libraries of the modules that it uses.
+        .target(
+            name: "CTransfers", dependencies: ["CLibCurl", "CLibZ"],
+            linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("z")]),
+        .target(
+            name: "CSecureStreams", dependencies: ["CLibSSL"],
+            linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         .target(
             name: "RunLoops",
             dependencies: [
@@ -124,22 +138,25 @@ let package = Package(
         .target(
             name: "FoundationRunLoops", dependencies: ["FoundationOverlay", "Notifications", "RunLoops"],
             swiftSettings: settings),
-        .target(
-            name: "HTTPMessages",
-            dependencies: [.product(name: "DequeModule", package: "swift-collections")],
-            swiftSettings: settings),
+        .target(name: "TLSValues", dependencies: ["RunLoops"], swiftSettings: settings),
         .target(
             name: "HTTPClients",
             dependencies: [
-                "HTTPMessages", "RunLoops", "CTransfers",
+                "RunLoops", "Streams", "TLSValues", "CTransfers",
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings),
+        // Without its trait, it is a module that says so. Its tests are in Tests/NIO.
         .target(
             name: "HTTPServers",
             dependencies: [
-                "HTTPMessages", "RunLoops", "Streams", "CHTTPDaemon",
+                "RunLoops", "Streams",
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(
+                    name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPServers"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["HTTPServers"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["HTTPServers"])),
             ],
             swiftSettings: settings),
         .target(name: "RunLoopsTesting", dependencies: ["RunLoops"], swiftSettings: settings),
@@ -168,6 +185,22 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "RunLoopsNIO",
+            dependencies: [
+                "RunLoops", "Streams", "CStreams",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIO"])),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "RunLoopsOpenCombine",
+            dependencies: [
+                "FoundationRunLoops", "Notifications", "RunLoops",
+                .product(
+                    name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "RunLoopsTracing",
             dependencies: [
                 "RunLoops",
@@ -177,16 +210,16 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "TLSStreams", dependencies: ["RunLoops", "Streams", "CSecureStreams"],
+            name: "TLSStreams", dependencies: ["RunLoops", "Streams", "TLSValues", "CSecureStreams"],
             swiftSettings: settings),
         .target(name: "CAllocations", path: "Tests/CAllocations"),
-        .systemLibrary(
-            name: "CSQLite", path: "Tests/CSQLite", pkgConfig: "sqlite3",
-            providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSQLite", path: "Tests/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CForking", path: "Tests/CForking"),
         .target(name: "CFaults", path: "Tests/CFaults"),
         .target(name: "CLines", path: "Tests/CLines"),
-        .target(name: "CTraps", dependencies: ["CLibCurl"], path: "Tests/CTraps"),
+        .target(
+            name: "CTraps", dependencies: ["CLibCurl"], path: "Tests/CTraps",
+            linkerSettings: [.linkedLibrary("curl")]),
         .target(
             name: "TestSupport", dependencies: ["RunLoops", "CAllocations", "CForking", "CFaults"],
             path: "Tests/TestSupport",
@@ -271,12 +304,10 @@ let package = Package(
         .testTarget(
             name: "HTTPClientsTests",
             dependencies: [
-                "HTTPClients", "RunLoops", "TestSupport", "TestExpectations", "CFaults", "CTraps",
+                "HTTPClients", "RunLoops", "Streams", "TLSValues", "TestSupport", "TestExpectations",
+                "CFaults",
+                "CTraps",
             ],
-            swiftSettings: settings),
-        .testTarget(
-            name: "HTTPServersTests",
-            dependencies: ["HTTPServers", "RunLoops", "Streams", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "RedisNotificationsTests",
