@@ -45,8 +45,9 @@ import Testing
             for _ in 0..<count { #expect(unsafe Glibc.send(sender, "x", 1, CInt(MSG_NOSIGNAL)) == 1) }
         }
 
-        /// Makes datagrams arrive together, while a block of the loop runs, and calls a closure on another thread before the block
-        /// returns. All are sent before the first is handled, so that a handler may end the socket.
+        /// Makes datagrams arrive together, and calls a closure on another thread before the first of them is handled.
+        ///
+        /// All are sent while a block of the loop runs, so that a handler may end the socket.
         func whileDatagramsWait(_ count: Int = 3, _ body: @escaping @Sendable () -> Void = {}) throws {
             let (isBlocked, isOver) = (Gate(), Gate())
             thread.runLoop.perform {
