@@ -4,7 +4,7 @@ import Testing
 /// The service, driven over its socket.
 @Suite struct NotesTests {
     @Test func `notes are added and listed, and a request under way outlives the signal`() throws {
-        let service = try Service()
+        let service = try Service("hummingbird-notes")
         let adding = try Client(service.port)
         try adding.send(post(#"{"text":"first"}"#))
         #expect(try adding.answer().hasPrefix("HTTP/1.1 201 Created\r\n"))

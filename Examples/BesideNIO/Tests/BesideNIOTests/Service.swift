@@ -1,6 +1,6 @@
 import Foundation
 
-/// The program in a new process, which is killed when this object is destroyed.
+/// A program of the package in a new process, which is killed when this object is destroyed.
 final class Service {
     private let process = Process()
     let port: UInt16
@@ -8,9 +8,9 @@ final class Service {
     struct Failure: Error { let text: String }
 
     /// Starts the program, and waits until it listens.
-    init() throws {
+    init(_ name: String) throws {
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            .appending(path: "hummingbird-notes")
+            .appending(path: name)
         let output = Pipe()
         process.executableURL = program
         process.environment = ["PORT": "0", "DATABASE": ":memory:"]
