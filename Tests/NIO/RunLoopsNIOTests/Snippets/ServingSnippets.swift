@@ -70,7 +70,7 @@ struct ServingSnippets {
                 serverName: "localhost")
             connection.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             connection.onReceive { connection, bytes in
-                let text = bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+                let text = String(decoding: bytes, as: UTF8.self)
                 guard text.hasSuffix("\r\n\r\n1") else { return 0 }
                 found.yield(text)
                 connection.close()
