@@ -104,7 +104,9 @@ struct WebFamily: Family {
     func measure(in session: Session) throws -> Chapter {
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
         return Chapter(
-            Self.name, [SecureStreams(), try HTTPRequests(), HTTPServing(), HandlerServing()], in: session)
+            Self.name,
+            [SecureStreams(), try HTTPRequests(), HTTPServing(), HandlerServing(), SocketEchoes()],
+            in: session)
     }
 }
 

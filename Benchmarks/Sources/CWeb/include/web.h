@@ -46,3 +46,14 @@ void bench_visitors_leave(bench_visitors *visitors);
 /// Makes requests, one at a time on each connection, and checks the status, the length and the body of every answer. Returns false
 /// if an answer is wrong, or if no answer arrives for ten seconds.
 bool bench_visitors_ask(bench_visitors *visitors, int32_t requests);
+
+/// Clients of a WebSocket server that sends each message back, with one connection each. Not thread-safe.
+typedef struct bench_sockets bench_sockets;
+
+/// Opens the connections and shakes hands, for messages of `length` bytes. Returns NULL if the server refuses.
+bench_sockets *bench_sockets_connect(uint16_t port, int32_t count, int32_t length);
+void bench_sockets_leave(bench_sockets *sockets);
+
+/// Sends messages, one at a time on each connection, and checks every byte that comes back. Returns false if a byte is wrong, or if
+/// nothing arrives for ten seconds.
+bool bench_sockets_ask(bench_sockets *sockets, int32_t messages);
