@@ -196,6 +196,8 @@
             for part in parts {
                 switch part {
                 case .head(let head):
+                    // The parser also takes RTSP and ICE, whose versions it reports as versions of HTTP.
+                    if blankLine.lastWord != UInt8(ascii: "H") { throw Refusal(status: 505) }
                     stopsBehind = head.headers.contains(name: "upgrade") || !head.isKeepAlive
                 case .body: break
                 case .end(let hasTrailer):

@@ -8,12 +8,17 @@
         private var matched = 0
         /// True once a line feed was found.
         private(set) var hasPassedLine = false
+        /// The first byte of the last word of the first line with two words, which in a request is the name of the protocol.
+        private(set) var lastWord: UInt8 = 0
+        private var isBehindSpace = false
+        private var hasLastWord = false
 
         /// Returns the number of bytes through the end of the first blank line; nil if there is none.
         mutating func end(in bytes: RawSpan) -> Int? {
             for index in 0..<bytes.byteCount {
                 // Safe: every byte is a valid number.
                 let letter = unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+                if !hasLastWord { addWord(letter) }
                 switch letter {
                 case UInt8(ascii: "\r"): matched = matched == 2 ? 3 : 1
                 case UInt8(ascii: "\n"):
@@ -27,6 +32,13 @@
                 }
             }
             return nil
+        }
+
+        /// Looks for words, of which the empty lines before a request have none.
+        private mutating func addWord(_ letter: UInt8) {
+            if isBehindSpace { lastWord = letter }
+            isBehindSpace = letter == UInt8(ascii: " ")
+            hasLastWord = letter == UInt8(ascii: "\n") && lastWord != 0
         }
 
         /// Forgets what came before, because a new message begins.

@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    /// The parser takes these protocols, and reports their versions as versions of HTTP.
+    @Test func `a request of another protocol is refused, whatever its version`() throws {
+        try withServer { server in
+            for line in [
+                "GET / RTSP/1.0", "GET / RTSP/1.1", "OPTIONS / RTSP/1.0", "SOURCE /a ICE/1.0",
+                "POST / RTSP/1.0",
+            ] {
+                for begin in ["", "\r\n"] {
+                    try expect("505", "400", for: "\(begin)\(line)\r\nHost: a\r\n\r\n", server)
+                }
+            }
+            // An empty line before a request is ignored.
+            let client = try Client(server.port)
+            client.send("\r\n" + request("GET /good"))
+            #expect(client.answer().body == "Hello, world!")
+        }
+    }
+
     /// The end of a stream can arrive together with bytes.
     @Test func `a client that ends its stream in a header is noticed`() throws {
         var options = HTTPServer.Options()
