@@ -2,16 +2,21 @@ internal import CStreams
 internal import Glibc
 internal import RunLoops
 
-/// The directions of a connection, and which of them are no sockets.
+/// What the two directions of a connection are.
 struct StreamFiles {
-    /// True if the input is not a socket.
-    var input = false
-    /// True if the output is not a socket.
-    var output = false
-    var receives = true
-    var sends = true
-    /// False if the second descriptor never has to wait, and cannot be waited for.
-    var outputWaits = true
+    /// What is behind one direction.
+    enum Direction {
+        /// The descriptor is not open for this direction.
+        case absent
+        case socket
+        /// A pipe, a terminal or another device.
+        case device
+        /// A device that never has to wait, and cannot be waited for.
+        case readyDevice
+    }
+
+    var input = Direction.socket
+    var output = Direction.socket
 
     /// Checks a descriptor, and makes it non-blocking.
     ///

@@ -21,7 +21,6 @@ struct StreamSocket: ~Copyable {
     /// A second descriptor that is written to; nil if ``descriptor`` is also written to.
     private var ownedOutput: OwnedDescriptor?
 
-    /// The directions, and which of them are no sockets.
     private var files = StreamFiles()
 
     /// Creates a value without a socket, for a connection that is not made yet.
@@ -44,28 +43,31 @@ struct StreamSocket: ~Copyable {
     /// - Throws: `SystemError` if a descriptor is not one of a stream. The initializer closes both before it throws.
     init(files input: consuming OwnedDescriptor, output: consuming OwnedDescriptor?) throws(SystemError) {
         var files = StreamFiles()
-        files.receives = runloops_is_for_reading(input.descriptor)
         let kind = try StreamFiles.check(input.descriptor)
-        files.input = kind != runloops_stream_socket
+        let direction = kind == runloops_stream_socket ? StreamFiles.Direction.socket : .device
+        files.input = runloops_is_for_reading(input.descriptor) ? direction : .absent
         var second: OwnedDescriptor? = output.take()
         if let number = second.number {
             let outputKind = try StreamFiles.check(number)
-            if !files.receives || !runloops_is_for_writing(number) {
+            if files.input == .absent || !runloops_is_for_writing(number) {
                 throw SystemError(call: "fcntl", code: EBADF)
             }
-            files.output = outputKind != runloops_stream_socket
-            files.outputWaits = outputKind != runloops_stream_null
+            files.output =
+                switch outputKind {
+                case runloops_stream_socket: .socket
+                case runloops_stream_null: .readyDevice
+                default: .device
+                }
         } else {
-            files.output = files.input
-            files.sends = runloops_is_for_writing(input.descriptor)
+            files.output = runloops_is_for_writing(input.descriptor) ? direction : .absent
         }
         var first = consume input
-        if kind == runloops_stream_null && files.receives {
+        if kind == runloops_stream_null && files.input != .absent {
             // The null device is always at its end, but the kernel cannot report that. A pipe without a writer is, too.
             let pipe = try OwnedDescriptor.pipe()
-            if second.number == nil && files.sends {
+            if second.number == nil && files.output != .absent {
                 second = consume first
-                files.outputWaits = false
+                files.output = .readyDevice
             }
             first = pipe.readingEnd
         }
@@ -76,10 +78,12 @@ struct StreamSocket: ~Copyable {
     }
 
     /// True if the connection can receive, and if it can send.
-    var directions: (receives: Bool, sends: Bool) { (files.receives, files.sends) }
+    var directions: (receives: Bool, sends: Bool) {
+        (files.input != .absent, files.output != .absent)
+    }
 
     /// The second descriptor, if the connection can have to wait for it; -1 if there is none.
-    var watchedOutput: CInt { files.outputWaits ? ownedOutput.number ?? -1 : -1 }
+    var watchedOutput: CInt { files.output == .readyDevice ? -1 : ownedOutput.number ?? -1 }
 
     /// The descriptor that is written to.
     private var outputDescriptor: CInt { ownedOutput.number ?? descriptor }
@@ -99,7 +103,7 @@ struct StreamSocket: ~Copyable {
 
     /// Puts a filter between the connection and the socket.
     mutating func insert(_ filter: any StreamFilter) {
-        if files.input || files.output {
+        if files.input != .socket || files.output != .socket {
             misuse("Connection: TLS needs a socket; pass a connection whose descriptor is one")
         }
         self.filter = filter
@@ -145,13 +149,13 @@ struct StreamSocket: ~Copyable {
         // Safe: the filter and the kernel write at most as many bytes into `buffer` as it has room for.
         if let filter { return unsafe filter.receive(into: buffer) }
         let result =
-            files.input
+            files.input != .socket
             ? unsafe runloops_read_bytes(descriptor, buffer.baseAddress, buffer.count)
             : unsafe runloops_receive_bytes(descriptor, buffer.baseAddress, buffer.count)
         let code = errno
         if result > 0 { return .bytes(result) }
         // A terminal whose other end is closed reports EIO.
-        if result == 0 || files.input && code == EIO { return .end }
+        if result == 0 || files.input != .socket && code == EIO { return .end }
         return code == EAGAIN ? .nothing : .failed(Connection.reason(code, "recv"))
     }
 
@@ -168,7 +172,7 @@ struct StreamSocket: ~Copyable {
         let result = unsafe queue.send { parts, count in
             // Safe: the parts stay valid during the call.
             let sent =
-                files.output
+                files.output != .socket
                 ? unsafe runloops_write_parts(outputDescriptor, parts, count)
                 : unsafe runloops_send_parts(outputDescriptor, parts, count)
             code = errno
@@ -207,7 +211,7 @@ struct StreamSocket: ~Copyable {
     ///
     /// A pipe has an error if it has no reader any more.
     func takeError() -> CInt {
-        if files.input { return files.sends && ownedOutput.number == nil ? EPIPE : 0 }
+        if files.input != .socket { return files.output != .absent && ownedOutput.number == nil ? EPIPE : 0 }
         return runloops_take_error(descriptor)
     }
 
@@ -224,12 +228,12 @@ struct StreamSocket: ~Copyable {
             return 0
         }
         if let output = ownedOutput.number {
-            if !files.output { _ = runloops_end_sending(output) }
+            if files.output == .socket { _ = runloops_end_sending(output) }
             ownedOutput = nil
             return 0
         }
         // One end of a terminal cannot be ended in one direction.
-        if files.output { return 0 }
+        if files.output != .socket { return 0 }
         return runloops_end_sending(descriptor) == 0 ? 0 : errno
     }
 
