@@ -25,6 +25,14 @@ extension DescriptorSource {
         @inline(__always) _modify { yield &state.value.watch }
     }
 
+    /// Whether the handler of the source, or of the input that it represents, is on the stack.
+    enum Serving {
+        case no
+        case underWay
+        /// It is, and the kernel has reported the descriptor again meanwhile.
+        case underWayAndReported
+    }
+
     /// The part of a source's state that its loop maintains.
     struct Watch: ~Copyable {
         /// The list of all descriptor sources of this source's loop; nil while the source is in no loop.
@@ -46,10 +54,7 @@ extension DescriptorSource {
         var isOn = false
         /// True if the source is in the loop's list of ready descriptors.
         var isReady = false
-        /// True while the handler of the source, or of the input that it represents, is on the stack.
-        var isServing = false
-        /// True if the kernel has reported the descriptor again while the handler was on the stack.
-        var becameReadyMeanwhile = false
+        var serving = Serving.no
         /// The events of libevent's last report; 0 if the source was queued again after its handler, without a new report.
         var events: CInt = 0
         /// The number of times that the loop had polled the kernel when `events` was stored; see ``Poller/asks``.
@@ -147,7 +152,7 @@ extension DescriptorSource: LoopInput {
     func setWanted(_ wanted: Bool, in list: LoopDescriptors) {
         // If the kernel reports a level-triggered descriptor while its handler is on the stack, watching pauses until the handler
         // has returned. Otherwise the kernel would report the descriptor endlessly.
-        setWatched(wanted && !(watch.isServing && watch.becameReadyMeanwhile && trigger == .level), in: list)
+        setWatched(wanted && !(watch.serving == .underWayAndReported && trigger == .level), in: list)
     }
 
     private func setWatched(_ wanted: Bool, in list: LoopDescriptors) {
@@ -204,8 +209,8 @@ extension DescriptorSource: LoopInput {
     /// - Parameter events: libevent's report; 0 to queue the source without a report.
     private func noteReady(_ events: CInt) {
         guard let list = watch.list else { return }
-        if watch.isServing {
-            watch.becameReadyMeanwhile = true
+        if watch.serving != .no {
+            watch.serving = .underWayAndReported
             return setWanted(watch.isOn, in: list)
         }
         // Each report, even with the edge trigger, contains the complete readiness of the descriptor.
@@ -248,17 +253,15 @@ extension DescriptorSource: LoopInput {
     /// afterwards.
     func whileServing(_ serve: () -> Void) {
         let list = watch.list
-        watch.isServing = true
+        watch.serving = .underWay
         serve()
-        watch.isServing = false
-        if watch.becameReadyMeanwhile, isValid, watch.list === list {
-            watch.becameReadyMeanwhile = false
-            switch trigger {
-            case .level: update()
-            case .edge: noteReady(0)
-            }
+        let wasReported = watch.serving == .underWayAndReported
+        watch.serving = .no
+        guard wasReported, isValid, watch.list === list else { return }
+        switch trigger {
+        case .level: update()
+        case .edge: noteReady(0)
         }
-        watch.becameReadyMeanwhile = false
     }
 
     /// Ends the program because another source of the loop watches the same descriptor with a different trigger.
