@@ -21,6 +21,8 @@ struct runloops_thread_record {
     void *driver;
     /// The result of `runloops_is_main_thread`, which takes two system calls to find; 0 for unknown, also in a forked child.
     char main_thread;
+    /// The number of locks that the thread holds, which debug builds count.
+    int held_locks;
 };
 
 /// There is one definition, in threads_shim.c: a `static __thread` here would be one variable per object file.
@@ -35,6 +37,9 @@ static inline void runloops_thread_set_calls(void *calls) { runloops_thread_reco
 
 static inline void *runloops_thread_events(void) { return runloops_thread_record.events; }
 static inline void runloops_thread_set_events(void *events) { runloops_thread_record.events = events; }
+
+static inline int runloops_thread_held_locks(void) { return runloops_thread_record.held_locks; }
+static inline void runloops_thread_count_lock(int change) { runloops_thread_record.held_locks += change; }
 
 /// The calling thread's number: not 0, and never given to another thread.
 unsigned long runloops_thread_number(void);

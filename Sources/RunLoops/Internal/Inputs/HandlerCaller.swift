@@ -93,6 +93,7 @@ final class HandlerCaller {
     func call(
         _ origin: SourceLocation, as kind: RunLoop.HandlerKind = .block, _ handler: () -> Void
     ) {
+        HeldLocks.requireNone()
         if notes {
             followsHandler = false
             callNoted(origin, kind, stamp: 0, number: 0, handler)
@@ -115,6 +116,7 @@ final class HandlerCaller {
         waiting: @autoclosure () -> Int = 0,
         _ handler: () -> Void
     ) {
+        HeldLocks.requireNone()
         if notesMessages {
             callNoted(origin(), kind, stamp: node.takeStamp(), number: waiting(), handler)
         } else {
@@ -130,6 +132,7 @@ final class HandlerCaller {
     ///   - handler: The handler.
     @inline(__always)
     func callForTimer(_ origin: SourceLocation, dueAt due: Moment?, _ handler: () -> Void) {
+        HeldLocks.requireNone()
         if notes {
             callNoted(origin, .timer, stamp: due.map(Recorder.lateness) ?? 0, number: 0, handler)
         } else {

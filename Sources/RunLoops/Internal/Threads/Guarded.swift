@@ -6,9 +6,9 @@ package import Glibc
 /// itself writes to the memory of the `Mutex`. The thread sanitizer cannot observe that write, and reports the guarded accesses as
 /// races. The pthread mutex costs the same, and also inherits priorities: see ``InheritingMutex``.
 ///
-/// Code that holds a lock calls no handler. Usually, it also makes no system call and takes no other lock. Comments give the
-/// reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox of a ``PortConnection``, the listener of a
-/// ``MessagePortCore/Registration``, and the graph of all waits, ``ThreadWait/graph``.
+/// Code that holds a lock calls no handler, and resumes no task; debug builds check both, see ``HeldLocks``. Usually, it also makes
+/// no system call and takes no other lock. Comments give the reasons for the exceptions: `receiving` of a ``PortSetCore``, the outbox
+/// of a ``PortConnection``, the listener of a ``MessagePortCore/Registration``, and the graph of all waits, ``ThreadWait/graph``.
 ///
 /// The mutex and the value share one piece of memory.
 ///
@@ -49,7 +49,15 @@ package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
     ) throws(Failure) -> Result {
         // If the mutex is free, this costs the same as `pthread_mutex_lock`.
         if unsafe pthread_mutex_trylock(mutex) != 0 { waitToLock() }
-        defer { unsafe pthread_mutex_unlock(mutex) }
+        #if DEBUG
+            HeldLocks.add(1)
+        #endif
+        defer {
+            #if DEBUG
+                HeldLocks.add(-1)
+            #endif
+            unsafe pthread_mutex_unlock(mutex)
+        }
         return try unsafe body(&storage.pointee)
     }
 

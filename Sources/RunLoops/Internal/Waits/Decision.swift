@@ -18,7 +18,9 @@ package class Decision: @unchecked Sendable {
         func wake() {
             switch self {
             case .thread(let gate): gate.open()
-            case .task(let waiting): waiting.continuation.resume()
+            case .task(let waiting):
+                HeldLocks.requireNone()
+                waiting.continuation.resume()
             case .parked(let parking): parking.open()
             }
         }
