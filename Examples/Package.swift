@@ -42,7 +42,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ],
     targets: [
-        .target(name: "ServerSupport", dependencies: [runLoops], swiftSettings: settings),
+        .target(name: "ServerSupport", dependencies: [runLoops, streams], swiftSettings: settings),
         .target(
             name: "Succession", dependencies: ["ServerSupport", runLoops, messagePorts],
             swiftSettings: settings),

@@ -8,17 +8,11 @@ import Streams
 /// wait, and the memory stays bounded. `SIGTERM` stops the server after it has delivered all lines.
 @main struct ChatServer {
     static let usage = """
-        usage: chat-server [--host 127.0.0.1] [--port 7000] [--workers 2] [--queue-limit 10000]
-                           [--members 10000] [--output-limit 1048576] [--write-timeout 30]
-                           [--stop-time 10] [--log-ends 0]
+        usage: chat-server [--host 127.0.0.1] [--port 7000] [--workers 2] [--output-limit 1048576] [--stop-time 10]
 
-          --workers        threads that serve members
-          --queue-limit    lines that a worker may be behind before members that write have to wait
-          --members        the most members at a time; others wait until one leaves
-          --output-limit   unsent bytes at which a member that reads too slowly is disconnected
-          --write-timeout  seconds after which a member that reads nothing at all is disconnected
-          --stop-time      seconds that SIGTERM leaves to deliver what was said
-          --log-ends       1 to log the end of each member, with its reason
+          --workers       threads that serve members
+          --output-limit  unsent bytes at which a member that reads too slowly is disconnected
+          --stop-time     seconds that SIGTERM leaves to deliver what was said
         exits with 0 after SIGTERM, and with 1 if members were left when the time was over
         As a service of systemd, it takes over the socket of its socket unit, and ignores --host and --port then.
         """
@@ -27,29 +21,33 @@ import Streams
 
     private static func run() throws {
         var arguments = Arguments(usage: usage)
-        var connection = Connection.Options()
-        connection.outputLimit = arguments.integer("output-limit", default: 1 << 20, in: 1...(1 << 30))
-        connection.writeTimeout = .seconds(arguments.integer("write-timeout", default: 30, in: 1...3600))
-        let settings = Server.Settings(
-            host: arguments.text("host", default: "127.0.0.1"),
-            port: arguments.port(default: 7000),
-            workers: arguments.integer("workers", default: 2, in: 1...64),
-            queueLimit: arguments.integer("queue-limit", default: 10_000, in: 1...1_000_000),
-            members: arguments.integer("members", default: 10_000, in: 1...1_000_000),
-            connection: connection,
-            logsEnds: arguments.integer("log-ends", default: 0, in: 0...1) == 1)
+        var options = Connection.Options()
+        let host = arguments.text("host", default: "127.0.0.1")
+        let port = arguments.port(default: 7000)
+        let workers = arguments.integer("workers", default: 2, in: 1...64)
+        options.outputLimit = arguments.integer("output-limit", default: 1 << 20, in: 1...(1 << 30))
         let time = arguments.integer("stop-time", default: 10, in: 0...3600)
         arguments.finish()
-
         raiseDescriptorLimit()
-        let server = try Server(settings)
-        try GracefulStop.serving(finishingWithin: .seconds(time)) { stop in
-            ServiceManager.notify("STOPPING=1")
-            server.stop { stop.finish() }
+
+        let listener = try Listener.ofService(or: .tcp(host: host, port: port))
+        let group = try RunLoopThreadGroup(count: workers, name: "worker")
+        let rooms = group.threads.map { Room(on: $0.runLoop) }
+        var count = 0
+        try RunLoop.current.add(listener, forMode: .default) { accepted in
+            count += 1
+            let (number, socket, options) = (count, accepted.boxed(), options)
+            rooms[number % rooms.count].perform { $0.join(socket, options, number, rooms) }
         }
-        announce("listening at \(server.address)")
-        ServiceManager.notify("READY=1")
-        ServiceManager.reportLiveness()
-        withExtendedLifetime(server) { RunLoop.current.run() }
+        try GracefulStop.serving(finishingWithin: .seconds(time)) { stop in
+            listener.stop { _ in stop.finish() }
+            Task {
+                // First, the rooms stop reading. Then each room has the lines of all, and writes them before it closes.
+                for room in rooms { await room.stopReading() }
+                for room in rooms { await room.close() }
+            }
+        }
+        ServiceManager.reportReady(listeningAt: listener.localAddress)
+        RunLoop.current.run()
     }
 }

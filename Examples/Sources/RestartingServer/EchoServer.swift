@@ -7,8 +7,6 @@ import Streams
 /// > Thread safety: the thread of the loop.
 final class EchoServer {
     private let listener: Listener
-    private var clients: [ObjectIdentifier: Connection] = [:]
-    private var onEmpty: (() -> Void)?
     private let greeting = Array("\(ProcessNumber.current): ".utf8)
 
     /// Accepts clients on the loop of this thread.
@@ -29,11 +27,7 @@ final class EchoServer {
     /// Accepts no more clients.
     ///
     /// - Parameter onEmpty: Called after all clients have left.
-    func stopAccepting(onEmpty: @escaping () -> Void) {
-        self.onEmpty = onEmpty
-        listener.invalidate()
-        if clients.isEmpty { onEmpty() }
-    }
+    func stopAccepting(onEmpty: @escaping () -> Void) { listener.stop { _ in onEmpty() } }
 
     private func serve(_ accepted: consuming AcceptedSocket) throws {
         let client = Connection(accepted)
@@ -42,11 +36,6 @@ final class EchoServer {
             client.write(line)
             client.write("\n")
         }
-        client.onEnd { [unowned self] client, _ in
-            clients[ObjectIdentifier(client)] = nil
-            if clients.isEmpty { onEmpty?() }
-        }
         try RunLoop.current.add(client, forMode: .default)
-        clients[ObjectIdentifier(client)] = client
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 public import RunLoops
 
 extension GracefulStop {
-    /// Stops a server gracefully on `SIGTERM` or `SIGINT`, on the loop of this thread.
+    /// Stops a server gracefully on `SIGTERM` or `SIGINT`, on the loop of this thread, and tells the service manager.
     ///
     /// If the server has not finished in time, or if a second signal arrives, the end is logged and the process exits with 1.
     ///
@@ -15,7 +15,10 @@ extension GracefulStop {
     public static func serving(
         finishingWithin time: Duration, begin: @escaping (GracefulStop) -> Void
     ) throws -> GracefulStop {
-        let stop = try GracefulStop(within: time, begin: begin)
+        let stop = try GracefulStop(within: time) { stop in
+            ServiceManager.notify("STOPPING=1")
+            begin(stop)
+        }
         stop.onForcedEnd { _, end in
             switch end {
             case .timedOut: log("stopped with open connections: the time is over")

@@ -1,5 +1,6 @@
 import Glibc
 public import RunLoops
+public import Streams
 
 /// The service manager that has started this process, such as systemd.
 ///
@@ -63,11 +64,20 @@ public enum ServiceManager {
         if sent < 0 { log("\(state) was not sent to \(place): errno \(errno)") }
     }
 
+    /// Prints the address, tells the service manager that this process is ready, and from now on that it is alive.
+    ///
+    /// - Parameter address: The address at which this process listens.
+    public static func reportReady(listeningAt address: SocketAddress) {
+        announce("listening at \(address)")
+        notify("READY=1")
+        reportLiveness()
+    }
+
     /// Tells the service manager twice in each watchdog interval that the loop of this thread serves its timers.
     ///
     /// If a handler blocks the loop for longer than the interval, the service manager restarts the process. Without a watchdog,
     /// nothing happens.
-    public static func reportLiveness() {
+    private static func reportLiveness() {
         guard let interval = variable("WATCHDOG_USEC").flatMap({ Int($0) }), interval > 0 else { return }
         if let process = variable("WATCHDOG_PID").flatMap({ pid_t($0) }), process != getpid() { return }
         let timer = Timer(timeInterval: .microseconds(max(1, interval / 2)), repeats: true) { _ in
