@@ -31,6 +31,7 @@ let package = Package(
         .executable(name: "fetcher", targets: ["fetcher"]),
         .executable(name: "job-runner", targets: ["job-runner"]),
         .executable(name: "notes-service", targets: ["notes-service"]),
+        .executable(name: "http-loops", targets: ["http-loops"]),
         .executable(name: "cache-worker", targets: ["cache-worker"]),
         .executable(name: "redis-cache-worker", targets: ["redis-cache-worker"]),
         // For the package in BesideNIO.
@@ -75,6 +76,9 @@ let package = Package(
                 messagePorts,
             ],
             path: "Sources/NotesService", swiftSettings: settings),
+        .executableTarget(
+            name: "http-loops", dependencies: ["ServerSupport", runLoops, streams, httpServers],
+            path: "Sources/HTTPLoops", swiftSettings: settings),
         .target(
             name: "CacheWorkers", dependencies: ["ServerSupport", runLoops, distributedNotifications],
             swiftSettings: settings),
@@ -90,7 +94,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "chat-server", "tcp-proxy", "restarting-server", "fetcher", "job-runner", "notes-service",
-                "cache-worker", "redis-cache-worker", messagePorts,
+                "http-loops", "cache-worker", "redis-cache-worker", messagePorts,
             ],
             path: "Tests/ExampleTests", swiftSettings: settings),
     ],
