@@ -30,7 +30,7 @@
 /// > timer is added, from the thread of its loop.
 public final class WallClockTimer {
     /// The date of the next fire, since 1970; nil before the first date was computed, inside the handler, and after the end.
-    public internal(set) var fireDate: Duration?
+    @_disfavoredOverload public internal(set) var fireDate: Duration?
 
     /// True until the timer is invalidated, or has fired for the last time.
     ///
