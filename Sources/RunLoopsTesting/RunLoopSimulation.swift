@@ -42,7 +42,8 @@ public final class RunLoopSimulation: Sendable {
     ///   - timeout: The longest time, on the system's clock, for which the simulation waits when none of its own threads can
     ///     continue. During this time, something outside of the simulation must let a thread continue, for example a task or a
     ///     thread of another kind. The timeout is also the longest time that one thread may run before it gives another thread a
-    ///     turn. If the timeout is exceeded, the program ends with a message.
+    ///     turn, and for which the loops may have work while the clock stands. If the timeout is exceeded, the program ends with a
+    ///     message, which names the date and the handler if a handler always gives its loop more work.
     ///   - body: A closure that is given the simulation. The body must wait for other threads only by means of run loops. If it
     ///     waits in another way, for example with a semaphore, the other threads do not run.
     /// - Returns: The result of the body.

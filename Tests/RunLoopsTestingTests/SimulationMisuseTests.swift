@@ -65,6 +65,40 @@ import Testing
         #expect(
             result.says("RunLoopSimulation: all threads wait, and none has a deadline (the body, worker)"))
     }
+
+    @Test(arguments: [false, true]) func `work without a delay and without an end is told of`(
+        isElsewhere: Bool
+    ) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [isElsewhere] in
+            try RunLoopSimulation.run(timeout: .milliseconds(50)) { simulation in
+                @Sendable func again() {
+                    Timer.scheduledTimer(withTimeInterval: .zero, repeats: false) { _ in again() }
+                }
+                RunLoop.current.perform {}
+                let loop = isElsewhere ? try RunLoopThread(name: "worker").runLoop : RunLoop.current
+                loop.perform(after: .seconds(3)) { again() }
+                simulation.advance(by: .seconds(10))
+            }
+        }
+        let thread = isElsewhere ? "worker" : "the body's thread"
+        #expect(
+            result.says(
+                "RunLoopSimulation: the clock stands at 3.0 seconds after the beginning, because the loops always have work then; the last handler, on \(thread), is that of the timer made at RunLoopsTestingTests/SimulationMisuseTests.swift:"
+            ))
+        #expect(result.says("; let it wait before it gives its loop more work"))
+    }
+
+    @Test func `a block that performs itself is told of, too`() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try RunLoopSimulation.run(timeout: .milliseconds(50)) { simulation in
+                @Sendable func again() { RunLoop.current.perform { again() } }
+                again()
+                simulation.settle()
+            }
+        }
+        #expect(result.says("is that of the block made at RunLoopsTestingTests/SimulationMisuseTests.swift:"))
+    }
 }
 
 extension ExitTest.Result? {

@@ -36,6 +36,7 @@ extension Schedule {
                 guard let loop = RunLoop.existing else { preconditionFailure("the thread has its loop") }
                 thread.hasLoop(loop)
                 let observer = RunLoop.Observer(activities: .beforeTimers, order: .min) { _, _ in
+                    self.countPass(of: name)
                     thread.giveBack(.worked)
                 }
                 loop.add(observer, forMode: .common)

@@ -11,7 +11,10 @@ final class Schedule: Sendable {
     struct State {
         /// The loop of the body's thread; nil before the body begins and after it has returned.
         var loop: RunLoop?
+        /// The date at which the simulation has begun.
+        let beginning: ContinuousClock.Instant
         var now: ContinuousClock.Instant
+        var passes = PassCount()
         var wallClock: SimulatedWallClock
         var random: SplitMix64
         var threads: [SimulatedThread] = []
@@ -25,12 +28,13 @@ final class Schedule: Sendable {
 
     let state: Guarded<State>
 
-    private let patience: Duration
+    let patience: Duration
 
     init(seed: UInt64, timeout patience: Duration) {
         let now = ContinuousClock.now
         let wallClock = SimulatedWallClock(at: now)
-        state = Guarded(State(now: now, wallClock: wallClock, random: SplitMix64(seed: seed)))
+        state = Guarded(
+            State(beginning: now, now: now, wallClock: wallClock, random: SplitMix64(seed: seed)))
         self.patience = patience
     }
 
@@ -44,6 +48,7 @@ final class Schedule: Sendable {
         bodyDriver().begin()
         // Before each pass of this loop, the random numbers decide whether another thread runs first.
         let observer = RunLoop.Observer(activities: .beforeTimers, order: .min) { [self] _, _ in
+            countPass(of: "the body's thread")
             if state.withLock({ Bool.random(using: &$0.random) }) { _ = letAnotherRun() }
         }
         loop.add(observer, forMode: .common)
@@ -67,6 +72,7 @@ final class Schedule: Sendable {
                 )
             }
         }
+        forgetPasses()
         ThreadDriver.current?.end()
     }
 
@@ -82,7 +88,10 @@ final class Schedule: Sendable {
 
     // MARK: - Time
 
-    func jump(to date: ContinuousClock.Instant) { state.withLock { $0.now = max($0.now, date) } }
+    func jump(to date: ContinuousClock.Instant) {
+        state.withLock { $0.now = max($0.now, date) }
+        forgetPasses()
+    }
 
     /// Returns the earliest date at which a thread has something to do; nil if there is none.
     ///
@@ -119,6 +128,7 @@ final class Schedule: Sendable {
 
     /// Runs all threads until none of them can continue before the simulation's clock moves on.
     func settle(in mode: RunLoop.Mode) {
+        forgetPasses()
         while true {
             state.withLock { state in
                 state.isSettling = true

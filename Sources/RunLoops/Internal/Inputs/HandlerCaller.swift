@@ -25,6 +25,9 @@ final class HandlerCaller {
     /// So the recorder reads the clock only once for each handler.
     var followsHandler = false
 
+    /// The last watched call of a handler, other than that of an observer; nil if there was none.
+    private(set) var lastCall: (kind: RunLoop.HandlerKind, origin: SourceLocation)?
+
     /// True while the time is counted as busy time of the loop.
     ///
     /// The time is counted until the loop waits or its outermost run returns, even if ``notes`` becomes false earlier.
@@ -156,6 +159,7 @@ final class HandlerCaller {
     func callWatched(
         _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, _ handler: () -> Void
     ) {
+        if kind != .observer { lastCall = (kind, origin) }
         let isNoted = handle.handlers.begin(kind, origin, nextTimer: timers.nextWake)
         if measures { callTimed(origin, handler) } else { handler() }
         if isNoted { handle.handlers.end() }

@@ -76,6 +76,12 @@ extension RunLoop {
             busySince: handle.counters.busyTime.since)
     }
 
+    /// The kind and the place of the last handler, other than that of an observer, that the calling thread's loop has called while
+    /// the loops recorded their calls; nil if there is none.
+    package var lastCall: (kind: HandlerKind, madeAt: String)? {
+        coreIfCurrent?.members.handlers.lastCall.map { ($0.kind, $0.origin.description) }
+    }
+
     /// Makes all loops record their calls of handlers and their busy time, until the caller calls ``endLooking()``.
     package static func beginLooking() { LoopRegistry.beginWatching() }
 
