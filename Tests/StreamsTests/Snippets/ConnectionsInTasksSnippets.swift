@@ -53,4 +53,58 @@ import Testing
         thread.stop()
         await thread.join()
     }
+
+    /// An object of each member, which is not `Sendable`.
+    final class Member {
+        let connection: Connection
+        var lineCount = 0
+
+        init(_ connection: Connection) { self.connection = connection }
+    }
+
+    actor Room: RunLoopActor {
+        nonisolated let runLoop: RunLoop
+        private var members: [ObjectIdentifier: Member] = [:]
+
+        init(on runLoop: RunLoop) { self.runLoop = runLoop }
+
+        func join(_ box: AcceptedSocket.Box) throws {
+            guard let accepted = box.take() else { return }
+            let member = Member(Connection(accepted))
+            members[ObjectIdentifier(member)] = member
+            member.connection.onFrame(.lines()) { _, _ in member.lineCount += 1 }
+            member.connection.onEnd { _, _ in self.leave(member) }
+            try runLoop.add(member.connection, forMode: .default)
+        }
+
+        private func leave(_ member: Member) {
+            print(member.lineCount, "lines")
+            members[ObjectIdentifier(member)] = nil
+        }
+    }
+
+    @Test func `two handlers of an actor capture one object`() async throws {
+        let thread = try RunLoopThread(name: "room")
+        let room = Room(on: thread.runLoop)
+        let ended = Gate()
+        let address = try await thread.runLoop.performAndWait {
+            let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
+            try RunLoop.current.add(listener, forMode: .default) { accepted in
+                let box = accepted.boxed()
+                room.assumeIsolated { room in
+                    do { try room.join(box) } catch { Issue.record(error) }
+                }
+                listener.stop { _ in ended.open() }
+            }
+            return listener.localAddress
+        }
+        let client = try Loopback.connect(to: try #require(address.port))
+        await yieldUntil("it is connected") {
+            (try? Loopback.write(Array("one\ntwo\n".utf8), to: client)) ?? 0 > 0
+        }
+        Loopback.endSending(client)
+        await yieldUntil("it has ended") { ended.wait(seconds: 0) }
+        thread.stop()
+        await thread.join()
+    }
 }
