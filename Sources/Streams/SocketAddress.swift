@@ -7,11 +7,23 @@ internal import CStreams
 ///
 /// > Thread safety: a value.
 public struct SocketAddress: Hashable, Sendable {
+    private let contents: AddressBytes
+
     /// The address as the kernel represents it, in a `sockaddr`.
-    package let bytes: [UInt8]
+    package var bytes: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
 
     /// Creates an address from the bytes of a `sockaddr`.
-    package init(kernel bytes: [UInt8]) { self.bytes = bytes }
+    package init(kernel bytes: [UInt8]) {
+        self = unsafe bytes.withUnsafeBytes { unsafe SocketAddress(kernel: $0) }
+    }
+
+    /// Creates an address from the bytes of a `sockaddr`, which are copied.
+    init(kernel bytes: UnsafeRawBufferPointer) { contents = unsafe AddressBytes(bytes) }
+
+    /// Calls a closure with the address as the kernel represents it, without allocating memory.
+    func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        unsafe contents.withUnsafeBytes(body)
+    }
 
     /// Creates the address of a numeric host and a port; nil if the host is not a numeric address.
     ///
@@ -23,7 +35,7 @@ public struct SocketAddress: Hashable, Sendable {
         guard let bytes = unsafe SocketAddress.filled({ unsafe runloops_ip_address(host, port, $0) }) else {
             return nil
         }
-        self.bytes = bytes
+        self.init(kernel: bytes)
     }
 
     /// Creates the address of a Unix socket in the file system; nil if the path is empty, too long, or contains a zero byte.
@@ -46,7 +58,7 @@ public struct SocketAddress: Hashable, Sendable {
                 unsafe runloops_unix_address(name, name.count, isAbstract, $0)
             })
         else { return nil }
-        self.bytes = bytes
+        self.init(kernel: bytes)
     }
 
     /// Calls a function that writes an address, and returns the bytes of the address.
@@ -63,7 +75,9 @@ public struct SocketAddress: Hashable, Sendable {
         return bytes.isEmpty ? nil : bytes
     }
 
-    private var kind: runloops_address_kind { unsafe runloops_kind_of_address(bytes, UInt32(bytes.count)) }
+    private var kind: runloops_address_kind {
+        unsafe withUnsafeBytes { unsafe runloops_kind_of_address($0.baseAddress, UInt32($0.count)) }
+    }
 
     /// True if this is an IPv4 address.
     var isIPv4: Bool { kind == runloops_address_ipv4 }
@@ -79,14 +93,19 @@ public struct SocketAddress: Hashable, Sendable {
         ) { text in
             // Safe: the C function writes a text that fits into the buffer, with a zero at its end.
             guard let start = text.baseAddress,
-                unsafe runloops_host_of_address(bytes, UInt32(bytes.count), start)
+                unsafe withUnsafeBytes({
+                    unsafe runloops_host_of_address($0.baseAddress, UInt32($0.count), start)
+                })
             else { return nil }
             return unsafe String(cString: start)
         }
     }
 
     /// The port; nil for a Unix socket.
-    public var port: UInt16? { isIP ? unsafe runloops_port_of_address(bytes, UInt32(bytes.count)) : nil }
+    public var port: UInt16? {
+        guard isIP else { return nil }
+        return unsafe withUnsafeBytes { unsafe runloops_port_of_address($0.baseAddress, UInt32($0.count)) }
+    }
 
     /// Returns the address with another port; a Unix socket is returned unchanged.
     func with(port: UInt16) -> SocketAddress {
@@ -118,7 +137,10 @@ public struct SocketAddress: Hashable, Sendable {
     /// Nil for Unix sockets, because all their peers are on this machine.
     var peerKey: [UInt8]? {
         var key = [UInt8](repeating: 0, count: 16)
-        return unsafe runloops_peer_key(bytes, UInt32(bytes.count), &key) ? key : nil
+        let isKnown = unsafe withUnsafeBytes {
+            unsafe runloops_peer_key($0.baseAddress, UInt32($0.count), &key)
+        }
+        return isKnown ? key : nil
     }
 }
 

@@ -74,16 +74,17 @@ struct ReceivedDatagram {
         return withExtendedLifetime(inbox) { body(unsafe bytes.bytes) }
     }
 
-    /// Returns the address of the sender, which is often equal to one that is known.
-    func sender(known: SocketAddress?) -> SocketAddress {
+    /// The address of the sender.
+    var sender: SocketAddress {
         // Safe: the memory exists as long as the inbox.
         let address = unsafe UnsafeRawBufferPointer(start: place.address, count: Int(place.address_length))
         return withExtendedLifetime(inbox) {
-            if let known, unsafe known.bytes.elementsEqual(address) { return known }
             // The address of a Unix socket that is not bound is empty here. Elsewhere, it is only a family.
-            return SocketAddress(kernel: unsafe address.isEmpty ? [UInt8(AF_UNIX), 0] : [UInt8](address))
+            unsafe address.isEmpty ? ReceivedDatagram.unnamed : SocketAddress(kernel: address)
         }
     }
+
+    private static let unnamed = SocketAddress(kernel: [UInt8(AF_UNIX), 0])
 }
 
 /// The receiving side of a socket.
@@ -99,10 +100,6 @@ struct DatagramInput {
     var expectedError: CInt?
     /// The number of calls in a row that have failed.
     var failuresInARow = 0
-    /// The sender of the last datagram.
-    ///
-    /// The next datagram often has the same sender, whose address then needs no memory of its own.
-    private var lastSender: SocketAddress?
 
     /// Records that the kernel can have queued errors of sent datagrams.
     ///
@@ -112,11 +109,4 @@ struct DatagramInput {
     }
 
     var holdsDatagrams: Bool { inbox.map { !$0.isEmpty } ?? false }
-
-    /// Returns the address of a datagram's sender.
-    mutating func sender(of datagram: ReceivedDatagram) -> SocketAddress {
-        let sender = datagram.sender(known: lastSender)
-        lastSender = sender
-        return sender
-    }
 }

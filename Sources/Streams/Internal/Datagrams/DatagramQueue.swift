@@ -50,11 +50,12 @@ struct DatagramQueue {
 
     mutating func append(_ bytes: RawSpan, _ receiver: SocketAddress?) {
         if first > 0 && first >= list.count / 2 { removeAccepted() }
-        let address = receiver?.bytes ?? []
+        let start = store.count
+        // Safe: the bytes are copied while they exist.
+        if let receiver { unsafe receiver.withUnsafeBytes { unsafe store.append(contentsOf: $0) } }
         list.append(
             runloops_outgoing(
-                start: store.count, address_length: address.count, count: bytes.byteCount))
-        store.append(contentsOf: address)
+                start: start, address_length: store.count - start, count: bytes.byteCount))
         // Safe: the bytes are copied while the span lives.
         unsafe bytes.withUnsafeBytes { unsafe store.append(contentsOf: $0) }
         byteCount += bytes.byteCount

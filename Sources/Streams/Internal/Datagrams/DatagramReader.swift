@@ -47,7 +47,7 @@ extension DatagramSocket {
         let datagram = inbox.takeNext()
         note(datagram)
         let taken = Datagram(
-            bytes: datagram.withBytes { [UInt8]($0) }, sender: input.sender(of: datagram),
+            bytes: datagram.withBytes { [UInt8]($0) }, sender: datagram.sender,
             isTruncated: datagram.isCut)
         giveBackInbox()
         return .datagram(taken)

@@ -134,7 +134,7 @@ extension DatagramSocket: StreamMember {
         guard let inbox = input.inbox else { return }
         let datagram = inbox.takeNext()
         note(datagram)
-        let sender = input.sender(of: datagram)
+        let sender = datagram.sender
         input.isCut = datagram.isCut
         callHandler(&turn) { datagram.withBytes { handler(self, $0, sender) } }
         input.isCut = false
