@@ -83,15 +83,16 @@ struct RecordingFamily: Family {
     }
 }
 
-/// Measures servers that answer PING over TCP, on this package's connections and on others, and idle connections.
+/// Measures servers that answer PING over TCP, on this package's connections and on others, idle connections, and datagrams.
 struct NetworkingFamily: Family {
     static let name = "networking"
-    static let summary = "The cost of a request to a server, and of idle connections."
+    static let summary = "The cost of a request to a server, of idle connections, and of a datagram."
 
     func measure(in session: Session) throws -> Chapter {
         defer { ThreadNumber.current.pin(to: session.machine.processors) }
         return Chapter(
-            Self.name, [try Requests(), ConnectionModes(), try ConnectionFootprint()], in: session)
+            Self.name, [try Requests(), ConnectionModes(), try ConnectionFootprint(), Datagrams()],
+            in: session)
     }
 }
 

@@ -27,6 +27,8 @@ struct CostCommand: ParsableCommand {
         case setHop = "set-hop"
         /// A notification to an observer on another thread's loop, one of many that wait.
         case redirected
+        /// A datagram that a socket receives, one of many that wait; the instructions of its sender in C are included.
+        case datagram
         /// A request that blocks a loop.
         case requestBlocking = "request-blocking"
         /// A request that an actor on a loop awaits.
@@ -52,6 +54,7 @@ struct CostCommand: ParsableCommand {
         case .setStream: try PortSetCosts.stream(count)
         case .setHop: try PortSetCosts.hop(count)
         case .redirected: try RedirectionCosts.post(count)
+        case .datagram: try DatagramCosts.receive(count)
         case .requestBlocking: try RequestCosts().block(count)
         case .requestAwaited: try RequestCosts().wait(count)
         case .requestRemote: try RequestCosts.askRemotely(count)

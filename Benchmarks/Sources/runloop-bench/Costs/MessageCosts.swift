@@ -1,3 +1,4 @@
+internal import CLoad
 internal import Dispatch
 internal import Notifications
 internal import RunLoops
@@ -88,5 +89,17 @@ enum RedirectionCosts {
         thread.stop()
         thread.join()
         try Miscount.check(expected: count / batch * batch, found: seen.load(ordering: .relaxed))
+    }
+}
+
+/// Datagrams to a socket.
+enum DatagramCosts {
+    /// Sends `count` datagrams in bursts, and receives them.
+    static func receive(_ count: Int) throws {
+        let sender = WorkerThread()
+        let receiver = try SocketReceiver()
+        _ = try receiver.bursts.run(count / Int(bench_datagram_burst), on: sender)
+        receiver.stop()
+        sender.end()
     }
 }
