@@ -7,14 +7,17 @@ import Testing
 
 /// Connections over terminals and devices, and descriptors that are no streams.
 @Suite struct ConnectionDeviceTests {
-    @Test func `a terminal whose other end is closed has ended its stream`() throws {
+    /// The connection has the end that a terminal emulator has, or the end that a program has.
+    @Test(arguments: [false, true])
+    func `a terminal whose other end is closed has ended its stream`(isOfProgram: Bool) throws {
         try onLoopThread { loop in
             // Swift does not import `posix_openpt`. The numbers are those of TIOCSPTLCK and TIOCGPTPEER.
-            let near = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+            let emulator = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
             var isLocked: CInt = 0
-            try #require(unsafe near >= 0 && ioctl(near, 0x4004_5431, &isLocked) == 0)
-            let far = ioctl(near, 0x5441, O_RDWR | O_NOCTTY | O_CLOEXEC)
-            try #require(far >= 0)
+            try #require(unsafe emulator >= 0 && ioctl(emulator, 0x4004_5431, &isLocked) == 0)
+            let program = ioctl(emulator, 0x5441, O_RDWR | O_NOCTTY | O_CLOEXEC)
+            try #require(program >= 0)
+            let (near, far) = isOfProgram ? (program, emulator) : (emulator, program)
             let connection = try Connection(OwnedDescriptor(near))
             let calls = Calls()
             calls.watch(connection)
@@ -23,8 +26,15 @@ import Testing
             loop.run(until: "a line") { !calls.list.isEmpty }
             #expect(connection.write("hello\n"))
             loop.settle()
+            // The terminal echoes what is written at the end of the emulator, and ends its lines with two bytes.
             var bytes = [UInt8](repeating: 0, count: 100)
-            #expect(unsafe read(far, &bytes, 100) == 6)
+            var count = 0
+            while count < (isOfProgram ? 12 : 6) {
+                let more = unsafe read(far, &bytes, 100)
+                try #require(more > 0)
+                count += more
+            }
+            #expect(count == (isOfProgram ? 12 : 6))
             close(far)
             connection.options.lingerTimeout = .zero
             loop.run(until: "it ends") { !connection.isOpen }

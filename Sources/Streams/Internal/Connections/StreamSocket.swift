@@ -209,9 +209,9 @@ struct StreamSocket: ~Copyable {
 
     /// Returns and clears the pending error of the socket; 0 for none.
     ///
-    /// A pipe has an error if it has no reader any more.
+    /// A pipe that is written to has an error if it has no reader any more. Whatever can be read says by itself that it has ended.
     func takeError() -> CInt {
-        if files.input != .socket { return files.output != .absent && ownedOutput.number == nil ? EPIPE : 0 }
+        if files.input != .socket { return files.input == .absent ? EPIPE : 0 }
         return runloops_take_error(descriptor)
     }
 
