@@ -40,30 +40,36 @@ public struct DistributedNotificationError: Error, Hashable, Sendable {
 
     /// Makes an error, for tests and for code that stands in for a center.
     ///
+    /// Pass what belongs to the reason, and nothing else.
+    ///
     /// - Parameters:
     ///   - reason: The kind of the error.
     ///   - details: What is known beyond the reason, in words.
-    public init(_ reason: Reason, details: String = "") {
-        self.init(reason, details.isEmpty ? nil : .details(details))
-    }
-
-    private init(_ reason: Reason, _ cause: Cause?) {
+    ///   - limit: The limit that was exceeded.
+    ///   - portError: The error of the message port.
+    ///   - systemError: The error of the system call.
+    public init(
+        _ reason: Reason, details: String = "", limit: Int? = nil, portError: MessagePortError? = nil,
+        systemError: SystemError? = nil
+    ) {
         self.reason = reason
-        self.cause = cause
+        cause =
+            portError.map { .port($0) } ?? systemError.map { .system($0) } ?? limit.map { .limit($0) }
+            ?? (details.isEmpty ? nil : .details(details))
     }
 
-    static func tooLarge(limit: Int) -> DistributedNotificationError { .init(.tooLarge, .limit(limit)) }
+    static func tooLarge(limit: Int) -> DistributedNotificationError { .init(.tooLarge, limit: limit) }
 
     static func tooManyTopics(limit: Int) -> DistributedNotificationError {
-        .init(.tooManyTopics, .limit(limit))
+        .init(.tooManyTopics, limit: limit)
     }
 
     static func port(_ error: MessagePortError) -> DistributedNotificationError {
-        .init(.port, .port(error))
+        .init(.port, portError: error)
     }
 
     package static func system(_ error: SystemError) -> DistributedNotificationError {
-        .init(.system, .system(error))
+        .init(.system, systemError: error)
     }
 
     package static func engine(_ details: String) -> DistributedNotificationError {

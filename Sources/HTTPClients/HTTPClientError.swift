@@ -39,8 +39,17 @@ public struct HTTPClientError: Error, Hashable, Sendable {
     /// - Parameters:
     ///   - reason: The kind of the error.
     ///   - details: What is known beyond the reason.
-    public init(_ reason: Reason, details: String = "") {
-        self.init(reason, details.isEmpty ? nil : Facts(details: details))
+    ///   - timeout: The time limit that was exceeded.
+    ///   - limit: The limit that was exceeded.
+    ///   - systemError: The error of the system.
+    ///   - curlCode: The code of libcurl.
+    public init(
+        _ reason: Reason, details: String = "", timeout: Timeout? = nil, limit: Int? = nil,
+        systemError: SystemError? = nil, curlCode: Int? = nil
+    ) {
+        let facts = Facts(
+            details: details, timeout: timeout, limit: limit, systemError: systemError, curlCode: curlCode)
+        self.init(reason, facts == Facts() ? nil : facts)
     }
 
     init(_ reason: Reason, _ facts: Facts?) {

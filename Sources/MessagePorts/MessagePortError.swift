@@ -40,26 +40,33 @@ public struct MessagePortError: Error, Hashable, Sendable {
 
     /// Makes an error, for tests and for code that stands in for a port.
     ///
-    /// - Parameter reason: The kind of the error.
-    public init(_ reason: Reason) { self.init(reason, nil) }
-
-    private init(_ reason: Reason, _ cause: Cause?) {
+    /// Pass what belongs to the reason, and nothing else.
+    ///
+    /// - Parameters:
+    ///   - reason: The kind of the error.
+    ///   - nameError: The error of the name.
+    ///   - systemError: The error of the system call.
+    ///   - limit: The limit that the message exceeds.
+    public init(
+        _ reason: Reason, nameError: PortNameError? = nil, systemError: SystemError? = nil, limit: Int? = nil
+    ) {
         self.reason = reason
-        self.cause = cause
+        cause =
+            nameError.map { .name($0) } ?? systemError.map { .system($0) } ?? limit.map { .limit($0) }
     }
 
     package static func name(_ error: PortNameError) -> MessagePortError {
-        MessagePortError(.name, .name(error))
+        MessagePortError(.name, nameError: error)
     }
 
     package static func system(_ error: SystemError) -> MessagePortError {
-        MessagePortError(.system, .system(error))
+        MessagePortError(.system, systemError: error)
     }
 
-    static func tooLarge(limit: Int) -> MessagePortError { MessagePortError(.tooLarge, .limit(limit)) }
+    static func tooLarge(limit: Int) -> MessagePortError { MessagePortError(.tooLarge, limit: limit) }
 
     static func tooManyDescriptors(limit: Int) -> MessagePortError {
-        MessagePortError(.tooManyDescriptors, .limit(limit))
+        MessagePortError(.tooManyDescriptors, limit: limit)
     }
 }
 

@@ -22,11 +22,10 @@ public struct PortNameError: Error, Hashable, Sendable {
     ///   - reason: The kind of the error.
     ///   - name: The name of the port.
     ///   - details: What is wrong, in words.
-    public init(_ reason: Reason, name: String = "", details: String = "") {
-        self.init(reason, name, details, nil)
-    }
-
-    private init(_ reason: Reason, _ name: String, _ details: String, _ systemError: SystemError?) {
+    ///   - systemError: The error of the system call.
+    public init(
+        _ reason: Reason, name: String = "", details: String = "", systemError: SystemError? = nil
+    ) {
         self.reason = reason
         self.name = name
         self.details = details
@@ -45,7 +44,7 @@ public struct PortNameError: Error, Hashable, Sendable {
         PortNameError(.unsafeDirectory, details: "\(path): \(flaw)")
     }
 
-    static func refused(_ error: SystemError) -> PortNameError { PortNameError(.refused, "", "", error) }
+    static func refused(_ error: SystemError) -> PortNameError { PortNameError(.refused, systemError: error) }
 
     /// The kinds of errors of names.
     ///

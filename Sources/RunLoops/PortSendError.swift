@@ -8,11 +8,22 @@ public struct PortSendError<Message: Sendable>: Error {
     /// The messages that were not sent, in order.
     public let messages: [Message]
 
-    /// The port that did not accept the messages.
+    /// The port that did not accept the messages; nil for an error that no port has made.
     ///
     /// The description of the error names the place where the port was made. The property takes one machine word, so that
     /// the error still fits into registers.
-    private let port: PortCore
+    private let port: PortCore?
+
+    /// Makes an error, for tests and for code that stands in for a port.
+    ///
+    /// - Parameters:
+    ///   - reason: The reason.
+    ///   - messages: The messages that were not sent.
+    public init(_ reason: PortSendRefusal, messages: [Message]) {
+        port = nil
+        self.reason = reason
+        self.messages = messages
+    }
 
     @usableFromInline
     init(_ port: PortCore, _ refusal: PortCore.Refusal, _ messages: [Message]) {
@@ -43,7 +54,7 @@ public struct PortSendRefusal: Hashable, Sendable {
 
 extension PortSendError: CustomStringConvertible {
     /// The port, with the place where it was made, and the reason, in words.
-    public var description: String { "port made at \(port.origin): \(reason)" }
+    public var description: String { (port.map { "port made at \($0.origin): " } ?? "") + "\(reason)" }
 }
 
 extension PortSendRefusal: CustomStringConvertible {

@@ -19,11 +19,9 @@ public struct SignalSourceError: Error, Hashable, Sendable {
     /// - Parameters:
     ///   - reason: The kind of the error.
     ///   - signal: The number of the signal.
-    public init(_ reason: Reason, signal: CInt) {
-        self.init(reason, signal, systemError: nil)
-    }
-
-    init(_ reason: Reason, _ signal: CInt, ownerPlace: String? = nil, systemError: SystemError? = nil) {
+    ///   - ownerPlace: The place where the source that owns the signal was made.
+    ///   - systemError: The error of the system call.
+    public init(_ reason: Reason, signal: CInt, ownerPlace: String? = nil, systemError: SystemError? = nil) {
         self.reason = reason
         self.signal = signal
         self.ownerPlace = ownerPlace

@@ -70,6 +70,18 @@ public struct ResolutionError: Error, Hashable, Sendable {
 
     /// The system's message for the code.
     public let message: String
+
+    /// Makes an error, for tests and for code that stands in for a connection.
+    ///
+    /// - Parameters:
+    ///   - host: The name.
+    ///   - code: The code of `getaddrinfo`.
+    ///   - message: The system's message for the code.
+    public init(host: String, code: CInt, message: String) {
+        self.host = host
+        self.code = code
+        self.message = message
+    }
 }
 
 extension ResolutionError: CustomStringConvertible {

@@ -6,38 +6,47 @@
 /// > Thread safety: a value.
 public struct TLSError: Error, Hashable, Sendable {
     /// The cause of a TLS error.
-    @nonexhaustive
-    public enum Reason: Hashable, Sendable {
+    ///
+    /// > Thread safety: a value.
+    public struct Reason: Hashable, Sendable {
+        private enum Kind {
+            case certificateExpired, certificateNotYetValid, unknownIssuer, nameMismatch, certificateRevoked
+            case certificateRequired, badCertificate, noCommonVersion, noCommonCipher
+            case noCommonApplicationProtocol, unknownServerName, notTLS, truncated, other
+        }
+
+        private let kind: Kind
+
         /// The certificate, or one of its issuers, is no longer valid.
-        case certificateExpired
+        public static let certificateExpired = Reason(kind: .certificateExpired)
         /// The certificate, or one of its issuers, is not valid yet.
-        case certificateNotYetValid
+        public static let certificateNotYetValid = Reason(kind: .certificateNotYetValid)
         /// No trusted issuer has signed the certificate, neither directly nor through other issuers.
-        case unknownIssuer
+        public static let unknownIssuer = Reason(kind: .unknownIssuer)
         /// The certificate does not have the name of the server.
-        case nameMismatch
+        public static let nameMismatch = Reason(kind: .nameMismatch)
         /// The certificate was revoked by its issuer.
-        case certificateRevoked
+        public static let certificateRevoked = Reason(kind: .certificateRevoked)
         /// The other side requires a certificate, and none was sent.
-        case certificateRequired
+        public static let certificateRequired = Reason(kind: .certificateRequired)
         /// The certificate is broken, too weak, or not made for this use.
-        case badCertificate
+        public static let badCertificate = Reason(kind: .badCertificate)
         /// The two sides have no version of TLS in common.
-        case protocolVersion
+        public static let noCommonVersion = Reason(kind: .noCommonVersion)
         /// The two sides have no cipher suite, signature or group in common.
-        case noCommonCipher
+        public static let noCommonCipher = Reason(kind: .noCommonCipher)
         /// The two sides have no application protocol in common.
-        case noCommonApplicationProtocol
+        public static let noCommonApplicationProtocol = Reason(kind: .noCommonApplicationProtocol)
         /// The server does not have the name that the client has asked for.
-        case unknownServerName
+        public static let unknownServerName = Reason(kind: .unknownServerName)
         /// The bytes of the other side are not TLS.
-        case notTLS
+        public static let notTLS = Reason(kind: .notTLS)
         /// The other side closed its socket without the notice (close_notify) that ends a stream of TLS, so bytes may be missing.
-        case truncated
+        public static let truncated = Reason(kind: .truncated)
         /// Another failure, such as a record that was changed in transit.
         ///
         /// ``TLSError/details`` has OpenSSL's text.
-        case other
+        public static let other = Reason(kind: .other)
     }
 
     /// The cause.
@@ -49,7 +58,13 @@ public struct TLSError: Error, Hashable, Sendable {
     /// OpenSSL's text for the error, for logs.
     public let details: String
 
-    package init(_ reason: Reason, isFromPeer: Bool = false, _ details: String) {
+    /// Makes an error, for tests and for code that stands in for a connection.
+    ///
+    /// - Parameters:
+    ///   - reason: The cause.
+    ///   - isFromPeer: True if the peer has found the error.
+    ///   - details: OpenSSL's text.
+    public init(_ reason: Reason, isFromPeer: Bool = false, details: String = "") {
         self.reason = reason
         self.isFromPeer = isFromPeer
         self.details = details
@@ -59,23 +74,28 @@ public struct TLSError: Error, Hashable, Sendable {
 extension TLSError: CustomStringConvertible {
     /// The cause, the side that has found the error, and OpenSSL's text.
     public var description: String {
-        let words =
-            switch reason {
-            case .certificateExpired: "the certificate has expired"
-            case .certificateNotYetValid: "the certificate is not valid yet"
-            case .unknownIssuer: "the issuer of the certificate is not trusted"
-            case .nameMismatch: "the certificate is for another name"
-            case .certificateRevoked: "the certificate was revoked"
-            case .certificateRequired: "no certificate was sent"
-            case .badCertificate: "the certificate cannot be used"
-            case .protocolVersion: "no common version of TLS"
-            case .noCommonCipher: "no common cipher suite"
-            case .noCommonApplicationProtocol: "no common application protocol"
-            case .unknownServerName: "the server does not have this name"
-            case .notTLS: "the peer does not speak TLS"
-            case .truncated: "the stream ended without a notice"
-            case .other: "TLS failed"
-            }
-        return words + (isFromPeer ? ", says the peer" : "") + (details.isEmpty ? "" : ": " + details)
+        "\(reason)" + (isFromPeer ? ", says the peer" : "") + (details.isEmpty ? "" : ": " + details)
+    }
+}
+
+extension TLSError.Reason: CustomStringConvertible {
+    /// The cause in words.
+    public var description: String {
+        switch kind {
+        case .certificateExpired: "the certificate has expired"
+        case .certificateNotYetValid: "the certificate is not valid yet"
+        case .unknownIssuer: "the issuer of the certificate is not trusted"
+        case .nameMismatch: "the certificate is for another name"
+        case .certificateRevoked: "the certificate was revoked"
+        case .certificateRequired: "no certificate was sent"
+        case .badCertificate: "the certificate cannot be used"
+        case .noCommonVersion: "no common version of TLS"
+        case .noCommonCipher: "no common cipher suite"
+        case .noCommonApplicationProtocol: "no common application protocol"
+        case .unknownServerName: "the server does not have this name"
+        case .notTLS: "the peer does not speak TLS"
+        case .truncated: "the stream ended without a notice"
+        case .other: "TLS failed"
+        }
     }
 }

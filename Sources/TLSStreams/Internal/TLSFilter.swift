@@ -63,7 +63,8 @@ final class TLSFilter: StreamFilter {
         unsafe self.stream = stream
         guard let name = ServerName(serverName)?.text, unsafe runloops_tls_expect(stream, name) else {
             resumption = nil
-            end = .failed(.tls(TLSError(.nameMismatch, "no certificate can have the name of the server")))
+            end = .failed(
+                .tls(TLSError(.nameMismatch, details: "no certificate can have the name of the server")))
             return
         }
         resumption = (client.sessions, name)
@@ -135,14 +136,14 @@ final class TLSFilter: StreamFilter {
             return .tls(
                 TLSError(
                     .other,
-                    details == nil
+                    details: details == nil
                         ? "the peer has sent more bytes than a hand-shake takes"
                         : "the peer has sent more than \(runloops_tls_unproductive_limit) bytes of records without data"
                 ))
         case runloops_tls_unread: return .outputLimit(Int(runloops_tls_answer_limit))
         case runloops_tls_ended where details == nil:
-            return .tls(TLSError(.other, isFromPeer: true, "the peer has ended the hand-shake"))
-        default: return .tls(TLSError(.truncated, ""))
+            return .tls(TLSError(.other, isFromPeer: true, details: "the peer has ended the hand-shake"))
+        default: return .tls(TLSError(.truncated))
         }
     }
 
@@ -253,7 +254,7 @@ extension TLSError {
             case runloops_tls_revoked: .certificateRevoked
             case runloops_tls_no_peer_certificate: .certificateRequired
             case runloops_tls_bad_certificate: .badCertificate
-            case runloops_tls_version: .protocolVersion
+            case runloops_tls_version: .noCommonVersion
             case runloops_tls_no_cipher: .noCommonCipher
             case runloops_tls_no_protocol: .noCommonApplicationProtocol
             case runloops_tls_unknown_name: .unknownServerName
@@ -265,6 +266,6 @@ extension TLSError {
             // Safe: the C code has ended the text with a zero.
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
-        self.init(cause, isFromPeer: failure.is_from_peer, text)
+        self.init(cause, isFromPeer: failure.is_from_peer, details: text)
     }
 }

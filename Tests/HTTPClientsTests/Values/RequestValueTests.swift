@@ -75,6 +75,13 @@ import Testing
             error.timeout == nil && error.limit == nil && error.systemError == nil && error.curlCode == nil)
         #expect(HTTPClientError(.cancelled) == HTTPClientError(.cancelled))
         #expect(HTTPClientError(.cancelled) != HTTPClientError(.clientInvalidated))
+        let idle = HTTPClientError(.timedOut, timeout: .idle)
+        #expect(idle.timeout == .idle && "\(idle)" == "idle for too long")
+        let large = HTTPClientError(.bodyTooLarge, limit: 7)
+        #expect(large.limit == 7 && "\(large)" == "a body of more than 7 bytes")
+        let system = SystemError(call: "connect", code: 24)
+        #expect(HTTPClientError(.notConnected, systemError: system).systemError == system)
+        #expect(HTTPClientError(.other, curlCode: 5).curlCode == 5)
     }
 
     @Test func `a transfer is equal to itself only`() throws {

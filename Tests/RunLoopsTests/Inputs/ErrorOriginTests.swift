@@ -101,6 +101,16 @@ import Testing
         #expect(MemoryLayout<PortSendError<String>>.size <= 4 * MemoryLayout<Int>.size)
     }
 
+    @Test func `an error that a test makes has what belongs to its reason`() {
+        let refused = PortSendError(.timedOut, messages: [1, 2])
+        #expect(refused.reason == .timedOut && refused.messages == [1, 2])
+        #expect("\(refused)" == "the port stayed full until the deadline")
+        let taken = SignalSourceError(.taken, signal: SIGUSR1, ownerPlace: "main.swift:1")
+        #expect("\(taken)".contains("made at main.swift:1"))
+        let system = SystemError(call: "sigaction", code: EINVAL)
+        #expect(SignalSourceError(.refused, signal: 1, systemError: system).systemError == system)
+    }
+
     @Test
     func `the reason of an error is caught, compared and switched over, whether throws is typed or not`()
         throws

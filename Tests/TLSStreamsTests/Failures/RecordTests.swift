@@ -11,7 +11,7 @@ import Testing
     private static let fatal: UInt8 = 2
     private static let alerts: [(UInt8, TLSError.Reason)] = [
         (40, .noCommonCipher), (42, .badCertificate), (44, .certificateRevoked), (45, .certificateExpired),
-        (48, .unknownIssuer), (70, .protocolVersion), (80, .other), (112, .unknownServerName),
+        (48, .unknownIssuer), (70, .noCommonVersion), (80, .other), (112, .unknownServerName),
         (116, .certificateRequired), (120, .noCommonApplicationProtocol),
     ]
 

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func `no common version`() throws {
-        try check(.protocolVersion, .protocolVersion, foundBy: .server) {
+        try check(.noCommonVersion, .noCommonVersion, foundBy: .server) {
             (
                 try Certificates.server { $0.versions = .tls13 ... .tls13 },
                 try Certificates.client { $0.versions = .tls12 ... .tls12 }

@@ -65,7 +65,7 @@ import Testing
         try onLoopThread { loop in
             let server = try SecureServer(loop, Certificates.server())
             for (arguments, cause) in [
-                (["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], TLSError.Reason.protocolVersion),
+                (["-tls1_1", "-cipher", "DEFAULT@SECLEVEL=0"], TLSError.Reason.noCommonVersion),
                 (["-tls1_2", "-cipher", "ECDHE-ECDSA-NULL-SHA@SECLEVEL=0"], .noCommonCipher),
                 (
                     ["-tls1_3", "-groups", "P-521", "-ciphersuites", "TLS_AES_128_CCM_SHA256"],

@@ -28,7 +28,7 @@ struct CaughtSignal: ~Copyable {
             owners[number] = origin
             return nil
         }
-        if let owner { throw SignalSourceError(.taken, number, ownerPlace: owner.description) }
+        if let owner { throw SignalSourceError(.taken, signal: number, ownerPlace: owner.description) }
         // If the thread were cancelled from here on, the signal would stay taken until the process ends.
         let cancellation = ThreadCancellation.disable()
         defer { cancellation.restore() }
@@ -37,7 +37,7 @@ struct CaughtSignal: ~Copyable {
             opened = try CaughtSignal.open(number)
         } catch {
             CaughtSignal.giveUp(number)
-            throw SignalSourceError(.refused, number, systemError: error)
+            throw SignalSourceError(.refused, signal: number, systemError: error)
         }
         let code = runloops_signal_start(number, opened.writing_end)
         if code != 0 {
@@ -47,7 +47,7 @@ struct CaughtSignal: ~Copyable {
                 throw SignalSourceError(.handledElsewhere, signal: number)
             }
             throw SignalSourceError(
-                .refused, number, systemError: SystemError(call: "sigaction", code: code))
+                .refused, signal: number, systemError: SystemError(call: "sigaction", code: code))
         }
         self.number = number
         descriptors = opened
