@@ -1,4 +1,4 @@
-internal import RunLoops
+public import RunLoops
 
 extension MessagePort {
     /// A message or request that a port has received, or the reply to a request.

@@ -14,26 +14,18 @@ public enum ServiceManager {
 
     /// Takes over the listening socket that the service manager has opened for this process: socket activation.
     ///
-    /// The socket is descriptor 3. It becomes close-on-exec, and the variables that describe the socket are removed, so that child
-    /// programs do not take it over. Call this once, at the start, before there are other threads.
+    /// Call this once, at the start, before there are other threads.
     ///
     /// - Returns: The socket, or nil without socket activation.
     /// - Throws: ``Mismatch`` if there is more than one socket.
-    public static func takeSocket() throws(Mismatch) -> OwnedDescriptor? {
-        let process = variable("LISTEN_PID").flatMap { pid_t($0) }
-        let count = variable("LISTEN_FDS").flatMap { CInt($0) } ?? 0
-        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
-        // The variables can be inherited, and be meant for another process.
-        guard process == getpid(), count > 0 else { return nil }
+    public static func takeSocket() throws -> OwnedDescriptor? {
+        var sockets = try OwnedDescriptor.socketsOfServiceManager()
+        let count = sockets.count
         if count > 1 {
             throw Mismatch(description: "\(count) sockets were passed, and this program listens at one")
         }
-        _ = fcntl(firstSocket, F_SETFD, FD_CLOEXEC)
-        return OwnedDescriptor(firstSocket)
+        return sockets.takeFirst()
     }
-
-    /// The first of the passed descriptors.
-    private static let firstSocket: CInt = 3
 
     /// Sends the service manager a state of this process: `READY=1`, `STOPPING=1` or another state of `sd_notify(3)`.
     ///

@@ -146,4 +146,9 @@ final class DescriptorQuota: Sendable {
 extension DescriptorQuota: DescriptorClosing {
     /// Schedules the closing of a descriptor that was taken out of its message.
     func close(_ descriptor: CInt) { DescriptorCloser.close([descriptor], for: self, wereCounted: false) }
+
+    /// Schedules the closing of descriptors that were not taken out of their message.
+    func close(counted descriptors: [CInt]) {
+        DescriptorCloser.close(descriptors, for: self, wereCounted: true)
+    }
 }

@@ -109,7 +109,7 @@ extension PacketSocket {
             }
             // From here on, the descriptors have an owner, which closes them even if the packet is discarded.
             let descriptors = OwnedDescriptors(
-                adopting: unsafe Array(list.prefix(packet.descriptor_count)), from: quota)
+                adopting: unsafe Array(list.prefix(packet.descriptor_count)), closer: quota)
             if packet.exceeds_permitted { return .exceedsAllowance(descriptors) }
             if packet.lacks_bytes { return .tooLong(length: packet.length, descriptors) }
             if packet.lacks_descriptors { return .lacksDescriptors(descriptors) }

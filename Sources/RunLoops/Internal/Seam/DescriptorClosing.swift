@@ -9,4 +9,19 @@ package protocol DescriptorClosing: AnyObject, Sendable {
     ///
     /// - Parameter descriptor: The descriptor, which the object owns from now on.
     func close(_ descriptor: CInt)
+
+    /// Counts descriptors that an ``OwnedDescriptors`` holds from now on.
+    ///
+    /// - Parameter count: The number of descriptors.
+    func receive(_ count: Int)
+
+    /// Counts descriptors that were taken out of an ``OwnedDescriptors``.
+    ///
+    /// - Parameter count: The number of descriptors.
+    func take(_ count: Int)
+
+    /// Closes the descriptors of an ``OwnedDescriptors``, immediately or later.
+    ///
+    /// - Parameter descriptors: The descriptors, which the object has counted, and owns from now on.
+    func close(counted descriptors: [CInt])
 }

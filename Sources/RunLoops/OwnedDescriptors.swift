@@ -1,11 +1,10 @@
 internal import Glibc
-public import RunLoops
 
-/// A list of file descriptors with one owner, such as the descriptors of one message.
+/// A list of file descriptors with one owner, such as the descriptors of one message, or the sockets of a service.
 ///
-/// When the list is destroyed, the descriptors that are still in it are closed. A descriptor that another process has sent is
-/// closed soon after that, on a separate thread. Such a descriptor counts against ``MessagePort/Options/untakenDescriptorLimit`` until
-/// it is taken out or closed.
+/// An array cannot hold an ``OwnedDescriptor``, because it cannot be copied. When the list is destroyed, the descriptors that are
+/// still in it are closed. A descriptor that another process has sent is closed soon after that, on a separate thread, and counts
+/// against the `untakenDescriptorLimit` of its message port until it is taken out or closed.
 ///
 /// > Thread safety: a value that has one owner, which may pass it to any thread.
 public struct OwnedDescriptors: ~Copyable, Sendable {
@@ -14,33 +13,29 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     /// This value still owns the descriptors: do not close them.
     public private(set) var numbers: [CInt]
 
-    /// The quota that counts the descriptors, or nil if this process has opened all of them itself.
-    private var sender: DescriptorQuota?
+    /// The object that counts and closes the descriptors; nil if `deinit` closes them itself.
+    private var closer: (any DescriptorClosing)?
 
     /// Makes a list without descriptors.
     public init() {
         numbers = []
-        sender = nil
+        closer = nil
     }
 
     /// Takes over descriptors that the kernel has opened.
     ///
     /// - Parameters:
     ///   - numbers: The descriptors.
-    ///   - sender: The quota of the peer that has sent the descriptors; nil if no peer has sent them.
-    init(adopting numbers: [CInt], from sender: DescriptorQuota? = nil) {
+    ///   - closer: The object that counts and closes the descriptors, for a peer that has sent them; nil if no peer has.
+    package init(adopting numbers: [CInt], closer: (any DescriptorClosing)? = nil) {
         self.numbers = numbers
-        self.sender = numbers.isEmpty ? nil : sender
-        self.sender?.receive(numbers.count)
+        self.closer = numbers.isEmpty ? nil : closer
+        self.closer?.receive(numbers.count)
     }
 
     deinit {
         if numbers.isEmpty { return }
-        if let sender {
-            DescriptorCloser.close(numbers, for: sender, wereCounted: true)
-        } else {
-            for number in numbers { close(number) }
-        }
+        if let closer { closer.close(counted: numbers) } else { for number in numbers { close(number) } }
     }
 
     /// The number of descriptors.
@@ -54,12 +49,12 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     /// - Parameter descriptor: The descriptor, which the list then owns.
     public mutating func append(_ descriptor: consuming OwnedDescriptor) {
         // If a peer has sent one of the descriptors, all of them are counted for that peer, and closed as a peer's descriptors are.
-        if sender == nil, let first = descriptor.closer as? DescriptorQuota {
-            sender = first
+        if closer == nil, let first = descriptor.closer {
+            closer = first
             first.receive(numbers.count)
         }
         numbers.append(descriptor.release())
-        sender?.receive(1)
+        closer?.receive(1)
     }
 
     /// Releases all descriptors to the caller, which closes them.
@@ -69,7 +64,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     public consuming func release() -> [CInt] {
         let released = numbers
         numbers = []
-        sender?.take(released.count)
+        closer?.take(released.count)
         return released
     }
 
@@ -79,7 +74,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     /// - Complexity: O(*n*), *n* descriptors.
     public mutating func takeFirst() -> OwnedDescriptor? {
         if numbers.isEmpty { return nil }
-        sender?.take(1)
-        return OwnedDescriptor(numbers.removeFirst(), closer: sender)
+        closer?.take(1)
+        return OwnedDescriptor(numbers.removeFirst(), closer: closer)
     }
 }
