@@ -1,5 +1,5 @@
 internal import HTTPTypes
-package import RunLoops
+public import RunLoops
 
 /// A request under way, and its response.
 ///
@@ -191,13 +191,7 @@ extension HTTPTransfer: EndedAnywhere {
     }
 }
 
-extension HTTPTransfer: Hashable {
-    /// True if both are the same transfer.
-    public static func == (one: HTTPTransfer, other: HTTPTransfer) -> Bool { one === other }
-
-    /// Hashes the identity of the transfer.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
+extension HTTPTransfer: HashableByIdentity {}
 
 extension HTTPTransfer: CustomStringConvertible {
     /// A description: the request, and the source location at which the transfer was started.

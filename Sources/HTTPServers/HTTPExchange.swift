@@ -173,21 +173,8 @@
     @available(*, unavailable)
     extension HTTPExchange: Sendable {}
 
-    extension HTTPExchange: Hashable {
-        /// True if both are the same exchange.
-        ///
-        /// - Parameters:
-        ///   - left: An exchange.
-        ///   - right: The other exchange.
-        /// - Returns: True if they are.
-        public static func == (left: HTTPExchange, right: HTTPExchange) -> Bool {
-            left.exchange === right.exchange
-        }
-
-        /// Hashes the identity of the exchange.
-        ///
-        /// - Parameter hasher: The hasher.
-        public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(exchange)) }
+    extension HTTPExchange: HashableByIdentity {
+        package var identity: ObjectIdentifier { ObjectIdentifier(exchange) }
     }
 
     extension HTTPExchange: CustomStringConvertible {

@@ -1,5 +1,5 @@
 #if HTTPServers
-    internal import RunLoops
+    public import RunLoops
 
     extension WebSocket {
         /// Sets the handler that is called with each message of the client.
@@ -44,20 +44,7 @@
     @available(*, unavailable)
     extension WebSocket: Sendable {}
 
-    extension WebSocket: Hashable {
-        /// True if both are the same socket.
-        ///
-        /// - Parameters:
-        ///   - left: A socket.
-        ///   - right: The other socket.
-        /// - Returns: True if both are the same socket.
-        public static func == (left: WebSocket, right: WebSocket) -> Bool { left === right }
-
-        /// Hashes the identity of the socket.
-        ///
-        /// - Parameter hasher: The hasher.
-        public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-    }
+    extension WebSocket: HashableByIdentity {}
 
     extension WebSocket: CustomStringConvertible {
         /// A description with the address of the client.

@@ -1,5 +1,5 @@
 internal import CThreads
-internal import RunLoops
+public import RunLoops
 internal import Synchronization
 
 /// An object that delivers posted notifications to their observers.
@@ -164,20 +164,7 @@ public final class NotificationCenter: Sendable {
     }
 }
 
-extension NotificationCenter: Hashable {
-    /// Compares two centers.
-    ///
-    /// - Parameters:
-    ///   - left: A center.
-    ///   - right: Another center.
-    /// - Returns: True if both are the same center.
-    public static func == (left: NotificationCenter, right: NotificationCenter) -> Bool { left === right }
-
-    /// Hashes the center's identity.
-    ///
-    /// - Parameter hasher: The hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
+extension NotificationCenter: HashableByIdentity {}
 
 /// A counter that numbers the registrations of a center.
 private final class SequenceCounter: Sendable {

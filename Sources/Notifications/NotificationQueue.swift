@@ -160,17 +160,4 @@ public final class NotificationQueue: Sendable {
     }
 }
 
-extension NotificationQueue: Hashable {
-    /// Compares two queues.
-    ///
-    /// - Parameters:
-    ///   - left: A queue.
-    ///   - right: Another queue.
-    /// - Returns: True if both are the same queue.
-    public static func == (left: NotificationQueue, right: NotificationQueue) -> Bool { left === right }
-
-    /// Hashes the queue's identity.
-    ///
-    /// - Parameter hasher: The hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
+extension NotificationQueue: HashableByIdentity {}

@@ -17,22 +17,4 @@ extension DescriptorSource: RunLoopInput {
             throw error.about("source of descriptor \(descriptor) made at \(origin)")
         }
     }
-
-    /// Removes the source from a mode of a loop; call ``RunLoop/remove(_:forMode:)`` instead.
-    ///
-    /// The source's handler does not start in that mode afterwards.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop.
-    ///   - mode: The mode, or ``RunLoop/Mode/common`` for all common modes. If the source is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) { loop.take(self, outOf: mode) }
-
-    /// Removes the source from all modes of a loop; call ``RunLoop/remove(_:)`` instead.
-    ///
-    /// - Parameter loop: The loop. If the source is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop) { loop.takeOutOfAllModes(self) }
 }

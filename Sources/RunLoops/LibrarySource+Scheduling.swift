@@ -13,22 +13,4 @@ extension LibrarySource: RunLoopInput {
         let core = loop.core("RunLoop.add(source)", "perform a block on the loop and add the source there")
         do { try join(core, mode) } catch { throw error.about("library source made at \(origin)") }
     }
-
-    /// Removes the source from a mode of a loop; call ``RunLoop/remove(_:forMode:)`` instead.
-    ///
-    /// The source keeps its descriptors and its deadline.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop.
-    ///   - mode: The mode, or ``RunLoop/Mode/common`` for all common modes. If the source is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) { loop.take(self, outOf: mode) }
-
-    /// Removes the source from all modes of a loop; call ``RunLoop/remove(_:)`` instead.
-    ///
-    /// - Parameter loop: The loop. If the source is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop) { loop.takeOutOfAllModes(self) }
 }

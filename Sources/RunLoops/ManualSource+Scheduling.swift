@@ -12,22 +12,4 @@ extension ManualSource: RunLoopInput {
         let core = loop.core("RunLoop.add(source)", "perform a block on the loop and add the source there")
         join(core.readyInputs, mode)
     }
-
-    /// Removes the source from a mode of a loop; call ``RunLoop/remove(_:forMode:)`` instead.
-    ///
-    /// The source keeps a signal that was not served.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop.
-    ///   - mode: The mode, or ``RunLoop/Mode/common`` for all common modes. If the source is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) { loop.take(self, outOf: mode) }
-
-    /// Removes the source from all modes of a loop; call ``RunLoop/remove(_:)`` instead.
-    ///
-    /// - Parameter loop: The loop. If the source is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop) { loop.takeOutOfAllModes(self) }
 }

@@ -11,20 +11,4 @@ extension RunLoop.Observer: RunLoopInput {
             "RunLoop.add(observer)", "perform a block on the loop and add the observer there")
         join(core.observers, mode)
     }
-
-    /// Removes the observer from a mode of a loop; call ``RunLoop/remove(_:forMode:)`` instead.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop.
-    ///   - mode: The mode, or ``RunLoop/Mode/common`` for all common modes. If the observer is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) { loop.take(self, outOf: mode) }
-
-    /// Removes the observer from all modes of a loop; call ``RunLoop/remove(_:)`` instead.
-    ///
-    /// - Parameter loop: The loop. If the observer is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop) { loop.takeOutOfAllModes(self) }
 }

@@ -274,20 +274,7 @@ public final class RunLoop: Sendable {
     }
 }
 
-extension RunLoop: Hashable, CustomStringConvertible {
-    /// Returns true if both are the same loop.
-    ///
-    /// - Parameters:
-    ///   - left: A loop.
-    ///   - right: Another loop.
-    /// - Returns: True if both are the same loop.
-    public static func == (left: RunLoop, right: RunLoop) -> Bool { left === right }
-
-    /// Hashes the loop's identity.
-    ///
-    /// - Parameter hasher: The hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-
+extension RunLoop: HashableByIdentity, CustomStringConvertible {
     /// The loop's name.
     public var description: String { name.isEmpty ? "unnamed run loop" : "run loop \"\(name)\"" }
 }

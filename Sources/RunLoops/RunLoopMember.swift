@@ -13,6 +13,8 @@ public protocol RunLoopMember: AnyObject {
     /// - Parameters:
     ///   - loop: The loop.
     ///   - mode: The mode, or ``RunLoop/Mode/common`` for all common modes. If the object is not in it, nothing happens.
+    ///
+    /// > Thread safety: any thread, for the members of this package: <doc:Ends>.
     func remove(from loop: RunLoop, forMode mode: RunLoop.Mode)
 
     /// Takes the object out of all modes of a loop, ``RunLoop/Mode/common`` included.
@@ -20,6 +22,8 @@ public protocol RunLoopMember: AnyObject {
     /// Call ``RunLoop/remove(_:)`` instead.
     ///
     /// - Parameter loop: The loop. If the object is not in it, nothing happens.
+    ///
+    /// > Thread safety: any thread, for the members of this package: <doc:Ends>.
     func remove(from loop: RunLoop)
 }
 

@@ -113,19 +113,8 @@ extension SendRight where Message == Void {
     public func send() throws(PortSendError<Void>) { try send(()) }
 }
 
-extension SendRight: Hashable {
-    /// Compares the ports of two rights.
-    ///
-    /// - Parameters:
-    ///   - left: A right.
-    ///   - right: Another right.
-    /// - Returns: True if both are rights to the same port.
-    public static func == (left: SendRight, right: SendRight) -> Bool { left.share.core === right.share.core }
-
-    /// Hashes the port's identity.
-    ///
-    /// - Parameter hasher: The hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(share.core)) }
+extension SendRight: HashableByIdentity {
+    package var identity: ObjectIdentifier { ObjectIdentifier(share.core) }
 }
 
 /// The state that the copies of a send right share.

@@ -15,22 +15,4 @@ extension SignalSource: RunLoopInput {
             throw error.about("source of \(SignalNumber(signal)) made at \(origin)")
         }
     }
-
-    /// Removes the source from a mode of a loop; call ``RunLoop/remove(_:forMode:)`` instead.
-    ///
-    /// The source still owns its signal, and stores the signals that arrive.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop.
-    ///   - mode: The mode, or ``RunLoop/Mode/common`` for all common modes. If the source is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) { loop.take(self, outOf: mode) }
-
-    /// Removes the source from all modes of a loop; call ``RunLoop/remove(_:)`` instead.
-    ///
-    /// - Parameter loop: The loop. If the source is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop) { loop.takeOutOfAllModes(self) }
 }

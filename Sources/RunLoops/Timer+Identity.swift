@@ -5,17 +5,4 @@ extension Timer: CustomStringConvertible {
     }
 }
 
-extension Timer: Hashable {
-    /// Returns true if both are the same timer.
-    ///
-    /// - Parameters:
-    ///   - left: A timer.
-    ///   - right: Another timer.
-    /// - Returns: True if both are the same timer.
-    public static func == (left: Timer, right: Timer) -> Bool { left === right }
-
-    /// Hashes the timer's identity.
-    ///
-    /// - Parameter hasher: The hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
+extension Timer: HashableByIdentity {}

@@ -126,22 +126,4 @@ extension WallClockTimer: RunLoopInput {
         timer.join(core.timers, of: core.members, mode)
         if fireDate == nil && !isFiring { setNextDate() } else { plan() }
     }
-
-    /// Removes the timer from a mode of a loop; call ``RunLoop/remove(_:forMode:)`` instead.
-    ///
-    /// The timer stays valid.
-    ///
-    /// - Parameters:
-    ///   - loop: The loop.
-    ///   - mode: The mode, or ``RunLoop/Mode/common`` for all common modes. If the timer is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) { loop.take(self, outOf: mode) }
-
-    /// Removes the timer from all modes of a loop; call ``RunLoop/remove(_:)`` instead.
-    ///
-    /// - Parameter loop: The loop. If the timer is not in it, nothing happens.
-    ///
-    /// > Thread safety: any thread: <doc:Ends>.
-    public func remove(from loop: RunLoop) { loop.takeOutOfAllModes(self) }
 }

@@ -272,24 +272,7 @@ public final class Connection {
 @available(*, unavailable)
 extension Connection: Sendable {}
 
-extension Connection: Hashable {
-    /// Adds the identity of the connection to the hasher.
-    ///
-    /// - Parameter hasher: The hasher.
-    ///
-    /// > Thread safety: any thread.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-
-    /// True if both are the same connection.
-    ///
-    /// - Parameters:
-    ///   - left: A connection.
-    ///   - right: Another one, or the same.
-    /// - Returns: The result.
-    ///
-    /// > Thread safety: any thread.
-    public static func == (left: Connection, right: Connection) -> Bool { left === right }
-}
+extension Connection: HashableByIdentity {}
 
 extension Connection: CustomStringConvertible {
     /// The peer, if it is known, and the source location where the connection was created.

@@ -216,17 +216,4 @@ extension DatagramSocket: CustomStringConvertible {
     }
 }
 
-extension DatagramSocket: Hashable {
-    /// Returns true if both are the same socket.
-    ///
-    /// - Parameters:
-    ///   - left: A socket.
-    ///   - right: Another socket.
-    /// - Returns: True if both are the same socket.
-    public static func == (left: DatagramSocket, right: DatagramSocket) -> Bool { left === right }
-
-    /// Hashes the socket's identity.
-    ///
-    /// - Parameter hasher: The hasher.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
+extension DatagramSocket: HashableByIdentity {}

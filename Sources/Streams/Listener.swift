@@ -212,24 +212,7 @@ extension Listener: EndedAnywhere {}
 @available(*, unavailable)
 extension Listener: Sendable {}
 
-extension Listener: Hashable {
-    /// Adds the identity of the listener to the hasher.
-    ///
-    /// - Parameter hasher: The hasher.
-    ///
-    /// > Thread safety: any thread.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-
-    /// True if both are the same listener.
-    ///
-    /// - Parameters:
-    ///   - left: A listener.
-    ///   - right: Another one, or the same.
-    /// - Returns: The result.
-    ///
-    /// > Thread safety: any thread.
-    public static func == (left: Listener, right: Listener) -> Bool { left === right }
-}
+extension Listener: HashableByIdentity {}
 
 extension Listener: CustomStringConvertible {
     /// The address, and the source location where the listener was created.

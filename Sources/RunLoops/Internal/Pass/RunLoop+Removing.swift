@@ -52,3 +52,18 @@ extension RunLoop {
         _ = handle.handOver(handedOver)
     }
 }
+
+/// What `RunLoopMember` asks an input for; `public` members, because the inputs are public.
+extension Removable {
+    /// Takes the input out of a mode of a loop; call `RunLoop.remove(_:forMode:)` instead.
+    ///
+    /// - Parameters:
+    ///   - loop: The loop.
+    ///   - mode: The mode, or `common` for all common modes. If the input is not in it, nothing happens.
+    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) { loop.take(self, outOf: mode) }
+
+    /// Takes the input out of all modes of a loop; call `RunLoop.remove(_:)` instead.
+    ///
+    /// - Parameter loop: The loop. If the input is not in it, nothing happens.
+    public func remove(from loop: RunLoop) { loop.takeOutOfAllModes(self) }
+}
