@@ -10,7 +10,7 @@ extension ProcessReport {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data: Data
-        do { data = try encoder.encode(self) } catch {
+        do { data = try encoder.encode(ReportForm(self)) } catch {
             preconditionFailure("a report has texts and whole numbers only: \(error)")
         }
         var text = ""
@@ -39,6 +39,6 @@ extension ProcessReport {
         do throws(ForeignJSON.Violation) { checked = try ForeignJSON.check(json) } catch {
             throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: error.reason))
         }
-        self = try JSONDecoder().decode(ProcessReport.self, from: Data(checked))
+        self = try JSONDecoder().decode(ReportForm.self, from: Data(checked)).report
     }
 }

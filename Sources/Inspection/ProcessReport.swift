@@ -14,7 +14,7 @@
 /// events of the last seconds. Keys can be added to it.
 ///
 /// > Thread safety: a value.
-public struct ProcessReport: Codable, Hashable, Sendable {
+public struct ProcessReport: Sendable {
     /// The system's ID of the process.
     public internal(set) var processID: Int32
     /// The name of the program according to the kernel, up to 15 bytes.
@@ -33,7 +33,7 @@ extension ProcessReport {
     /// A loop of the process, as it was at the moment of the report.
     ///
     /// > Thread safety: a value.
-    public struct Loop: Codable, Hashable, Sendable {
+    public struct Loop: Sendable {
         /// The name; empty for a loop without a name.
         public internal(set) var name: String
         /// The system's ID of the loop's thread.
@@ -56,18 +56,12 @@ extension ProcessReport {
 
         /// The time since the loop last waited for work; nil if the loop was waiting, or not running.
         public var busyFor: Duration? { busyNanoseconds.map { .nanoseconds($0) } }
-
-        private enum CodingKeys: String, CodingKey {
-            case name, threadID, isMain, isBlocked, call, counts, details
-            case busyNanoseconds = "busyFor"
-            case pendingCount = "pending"
-        }
     }
 
     /// The handler that a loop was calling.
     ///
     /// > Thread safety: a value.
-    public struct Call: Codable, Hashable, Sendable {
+    public struct Call: Sendable {
         /// The kind of the handler, in words.
         public internal(set) var kind: String
         /// The source location at which the block, timer, source, port or observer was made.
@@ -77,11 +71,6 @@ extension ProcessReport {
 
         /// The time since the call began, from the flight recorder; nil without a recorder, or if the call was not recorded.
         public var duration: Duration? { nanoseconds.map { .nanoseconds($0) } }
-
-        private enum CodingKeys: String, CodingKey {
-            case kind, madeAt
-            case nanoseconds = "duration"
-        }
     }
 
     /// The counts of a loop's work since the loop was made.
