@@ -17,7 +17,7 @@ public struct PortName: Hashable, Sendable {
     public static let byteLimit = 80
 
     /// True if the name begins with `@`, so that it is in no directory and every process of the machine can take it.
-    public let isAbstract: Bool
+    package let isAbstract: Bool
 
     /// The bytes that the kernel compares: the name without the `@`.
     let bytes: [UInt8]

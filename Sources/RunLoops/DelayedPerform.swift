@@ -53,7 +53,7 @@ public final class DelayedPerform: Sendable {
     /// This is true until the loop calls the block, you cancel the block, or the loop ends.
     ///
     /// > Thread safety: any thread; the block can start at any moment.
-    public var isPending: Bool {
+    package var isPending: Bool {
         state.withLock { state in
             if case .pending = state { true } else { false }
         }

@@ -130,5 +130,5 @@ extension SendRight {
     /// This is the same as ``Port/lateReplyCount``.
     ///
     /// > Thread safety: any thread; the value can change at any moment.
-    public var lateReplyCount: Int { share.core.lateReplyCount }
+    package var lateReplyCount: Int { share.core.lateReplyCount }
 }

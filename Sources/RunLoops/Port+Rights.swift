@@ -26,12 +26,12 @@ extension Port {
     /// Copies of a right count as one.
     ///
     /// > Thread safety: any thread; the value can change at any moment.
-    public var sendRightCount: Int { core.rightsRecord.withLock { $0.rights.sendRights } }
+    package var sendRightCount: Int { core.rightsRecord.withLock { $0.rights.sendRights } }
 
     /// The number of send-once rights that have been neither used nor destroyed.
     ///
     /// > Thread safety: any thread; the value can change at any moment.
-    public var sendOnceRightCount: Int { core.rightsRecord.withLock { $0.rights.sendOnceRights } }
+    package var sendOnceRightCount: Int { core.rightsRecord.withLock { $0.rights.sendOnceRights } }
 
     /// Sets the handler that is called when the last send right has been destroyed.
     ///

@@ -38,11 +38,11 @@ extension RunLoopWatchdog {
         ///
         /// Each block, job and stop counts as one. Each port and each source that became ready also counts as one, however many
         /// messages or signals it has.
-        public let arrivals: Int
+        package let arrivals: Int
         /// The time by which the loop's earliest timer is late; nil if no timer is due.
         ///
         /// The timer can fire only after the handler has returned.
-        public let timerDelay: Duration?
+        package let timerDelay: Duration?
     }
 }
 

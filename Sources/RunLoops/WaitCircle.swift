@@ -8,23 +8,21 @@ public struct WaitCircle: Hashable, Sendable {
     ///
     /// Each element is for one thread. This thread waits for the thread of the next element, and the last thread waits for the
     /// first. The wait that was refused is the first element.
-    public let waits: [Wait]
+    package let waits: [Wait]
 
     /// One element of a circle: a thread, and the call in which the thread waits.
-    ///
-    /// > Thread safety: a value.
-    public struct Wait: Hashable, Sendable {
+    package struct Wait: Hashable, Sendable {
         /// The loop of the thread that waits; nil if the thread has no loop.
-        public let loop: RunLoop?
+        package let loop: RunLoop?
 
         /// The member that the thread has called, as `Type.member`.
-        public let operation: String
+        package let operation: String
 
         /// The file of the call; for `Port.send`, the file in which the port was made.
-        public let fileID: String
+        package let fileID: String
 
         /// The line of the call; for `Port.send`, the line on which the port was made.
-        public let line: Int
+        package let line: Int
 
         /// The thread's name, for the description of the circle.
         let thread: String
