@@ -1,12 +1,7 @@
 /// The loop as the executor of actors, whose code then runs on the loop's thread only.
 ///
-/// ```swift
-/// actor Gauge {
-///     private let loop: RunLoop
-///     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-/// ```
-///
-/// <doc:SwiftConcurrency> shows such an actor, and <doc:Tasks> describes the order of its jobs.
+/// An actor that conforms to ``RunLoopActor`` has the loop as its executor. <doc:SwiftConcurrency> shows such an actor, and
+/// <doc:Tasks> describes the order of its jobs.
 extension RunLoop: SerialExecutor {
     /// Enqueues a job for the loop's thread, in the common modes.
     ///

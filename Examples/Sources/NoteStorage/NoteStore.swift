@@ -19,15 +19,13 @@ public struct DatabaseError: Error, CustomStringConvertible {
 /// The notes in an SQLite database, which one thread uses.
 ///
 /// The actor lives on the loop of that thread, so its methods run on that thread only.
-public actor NoteStore {
-    private let loop: RunLoop
-
+public actor NoteStore: RunLoopActor {
     /// The loop of the thread that uses the database.
-    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    public nonisolated let runLoop: RunLoop
     private var database: OpaquePointer?
 
-    /// Makes a store that runs on `loop`, with a closed database.
-    public init(on loop: RunLoop) { self.loop = loop }
+    /// Makes a store that runs on a loop, with a closed database.
+    public init(on runLoop: RunLoop) { self.runLoop = runLoop }
 
     /// Opens the database, and makes its table.
     public func open(_ path: String) throws {

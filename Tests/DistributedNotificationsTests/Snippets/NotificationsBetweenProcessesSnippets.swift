@@ -38,6 +38,24 @@ struct NotificationsBetweenProcessesSnippets {
         try directory.remove()
     }
 
+    @Test func `a handler is tested without a hub`() {
+        let cache = Cache()
+        func handle(_ event: DistributedNotificationEvent) {
+            switch event {
+            case .notification(let note): cache.remove(note.payload)
+            case .gap: cache.removeAll()
+            }
+        }
+        let poster = DistributedNotification.Poster()
+        let changed = DistributedNotification(
+            name: "user.changed", payload: Array("42".utf8), poster: poster)
+        handle(.notification(changed))
+        let gap = DistributedNotificationGap(
+            poster: poster, name: nil, sender: nil, from: 2, to: 4, reason: .observerBehind, isCertain: true)
+        handle(.gap(gap))
+        #expect(cache.log.withLock { $0 } == ["42", "all"])
+    }
+
     private static func observe(
         _ center: DistributedNotificationCenter, _ cache: Cache, _ loop: RunLoop
     ) -> DistributedObservation {

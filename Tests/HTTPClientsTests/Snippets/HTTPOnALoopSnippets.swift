@@ -6,11 +6,10 @@ import Testing
 
 /// The code of the landing page and of the article "HTTP on a loop".
 @Suite(.serialized) struct HTTPOnALoopSnippets {
-    actor Fetcher {
-        private let loop: RunLoop
-        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    actor Fetcher: RunLoopActor {
+        nonisolated let runLoop: RunLoop
 
-        init(on loop: RunLoop) { self.loop = loop }
+        init(on runLoop: RunLoop) { self.runLoop = runLoop }
 
         func size(of url: String) async throws -> Int {
             let client = try HTTPClient()
@@ -18,6 +17,11 @@ import Testing
             let response = try await client.response(for: HTTPClient.Request(url))
             for try await bytes in response.body { size += bytes.count }
             return size
+        }
+
+        func page(at url: String) async throws -> String {
+            let client = try HTTPClient()
+            return try await client.response(for: HTTPClient.Request(url)).body.text(upTo: 1 << 20)
         }
     }
 

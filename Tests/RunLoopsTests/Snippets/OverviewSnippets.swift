@@ -31,4 +31,17 @@ import Testing
         }
         #expect(print.lines == ["fired", "finished timedOut"])
     }
+
+    @Test func `an input leaves all its modes`() throws {
+        try onLoopThread { loop in
+            let refresh = Timer(timeInterval: .seconds(1), repeats: true) { _ in }
+            let search = RunLoop.Mode("com.example.search")
+            loop.add(refresh, forMode: .default)
+            loop.add(refresh, forMode: search)
+            loop.remove(refresh)
+            #expect(loop.run(in: .default) == .finished)
+            #expect(loop.run(in: search) == .finished)
+            #expect(refresh.isValid)
+        }
+    }
 }

@@ -5,14 +5,11 @@ import Testing
 
 /// The code of the article "Swift concurrency".
 @Suite(.timeLimit(.minutes(60))) struct SwiftConcurrencySnippets {
-    actor Gauge {
-        private let loop: RunLoop
+    actor Gauge: RunLoopActor {
+        nonisolated let runLoop: RunLoop
         private var level = 0
 
-        // Safe: the actor holds the loop.
-        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
-        init(on loop: RunLoop) { self.loop = loop }
+        init(on runLoop: RunLoop) { self.runLoop = runLoop }
 
         func rise() -> Int {
             level += 1
@@ -32,14 +29,11 @@ import Testing
     struct DatabaseError: Error { let code: CInt }
 
     // Safe: the handle is used on one thread only, and until it is closed.
-    @safe actor Database {
+    @safe actor Database: RunLoopActor {
         private let thread: RunLoopThread
         private var handle: OpaquePointer?
 
-        // Safe: the actor holds the thread, which holds the loop.
-        nonisolated var unownedExecutor: UnownedSerialExecutor {
-            unsafe thread.runLoop.asUnownedSerialExecutor()
-        }
+        nonisolated var runLoop: RunLoop { thread.runLoop }
 
         init(path: String) async throws {
             thread = try RunLoopThread(name: "database")
@@ -83,17 +77,14 @@ import Testing
         await #expect(throws: DatabaseError.self) { _ = try await Database(path: "/no such directory/data") }
     }
 
-    @globalActor actor Graphics {
+    @globalActor actor Graphics: RunLoopActor {
         static let shared = Graphics()
 
         static let thread: RunLoopThread = {
             do { return try RunLoopThread(name: "graphics") } catch { fatalError("graphics: \(error)") }
         }()
 
-        // Safe: the thread is held for good.
-        nonisolated var unownedExecutor: UnownedSerialExecutor {
-            unsafe Graphics.thread.runLoop.asUnownedSerialExecutor()
-        }
+        nonisolated var runLoop: RunLoop { Graphics.thread.runLoop }
     }
 
     @Graphics final class Canvas {
@@ -112,23 +103,20 @@ import Testing
         #expect(await Task { @Graphics in Graphics.thread.runLoop.isCurrent }.value)
     }
 
-    actor Counter {
-        private let loop: RunLoop
+    actor Counter: RunLoopActor {
+        nonisolated let runLoop: RunLoop
         private var total = 0
 
-        // Safe: the actor holds the loop.
-        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
-        init(on loop: RunLoop) { self.loop = loop }
+        init(on runLoop: RunLoop) { self.runLoop = runLoop }
 
         func count(_ numbers: Port<Int>) {
             // Given in the actor and called on its thread: the handler is the actor's own code.
-            loop.add(numbers, forMode: .default) { number in self.total += number }
+            runLoop.add(numbers, forMode: .default) { number in self.total += number }
         }
 
         nonisolated func reset() {
-            // Performed from anywhere, and so not the actor's for the compiler; but for the loop it is.
-            loop.perform { self.assumeIsolated { $0.total = 0 } }
+            // Performed from anywhere; the block gets the actor, and runs as its code.
+            perform { $0.total = 0 }
         }
 
         func current() -> Int { total }

@@ -6,16 +6,15 @@ import Testing
 
 /// The code of the article "Connections in tasks".
 @Suite struct ConnectionsInTasksSnippets {
-    actor Session {
-        private let loop: RunLoop
-        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    actor Session: RunLoopActor {
+        nonisolated let runLoop: RunLoop
 
-        init(on loop: RunLoop) { self.loop = loop }
+        init(on runLoop: RunLoop) { self.runLoop = runLoop }
 
         func serve(_ box: AcceptedSocket.Box) async throws {
             guard let accepted = box.take() else { return }
             let connection = Connection(accepted)
-            try loop.add(connection, forMode: .default)
+            try runLoop.add(connection, forMode: .default)
             for try await line in connection.frames(.lines(upTo: 512)) {
                 if !connection.write(line + [0x0a]) { try await connection.drained() }
             }

@@ -44,6 +44,21 @@ import Testing
         }
     }
 
+    @Test func `records end with a zero byte`() throws {
+        try onLoopThread { loop in
+            let pair = try Pair()
+            let connection = pair.connection
+            var records: [String] = []
+            connection.onFrame(.delimited(by: 0, upTo: 4096)) { _, record in
+                records.append(String(decoding: record, as: UTF8.self))
+            }
+            try loop.add(connection, forMode: .default)
+            try pair.send("one\0two\nlines\0rest")
+            loop.settle()
+            #expect(records == ["one", "two\nlines"])
+        }
+    }
+
     @Test func `one connection is forwarded to another, as fast as that one is read`() throws {
         try onLoopThread { loop in
             var options = Connection.Options()

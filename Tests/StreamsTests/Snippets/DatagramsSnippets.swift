@@ -115,19 +115,18 @@ private let interval = Duration.milliseconds(2)
         }
     }
 
-    private actor Echo {
-        private let loop: RunLoop
-        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    private actor Echo: RunLoopActor {
+        nonisolated let runLoop: RunLoop
         private let socket: DatagramSocket
         private var answers: [[UInt8]] = []
 
-        init(_ loop: RunLoop) throws {
-            self.loop = loop
+        init(_ runLoop: RunLoop) throws {
+            self.runLoop = runLoop
             socket = try DatagramSocket(.udp(host: "127.0.0.1", port: 0))
         }
 
         func run() async throws {
-            try loop.add(socket, forMode: .default)
+            try runLoop.add(socket, forMode: .default)
             for try await datagram in socket.datagrams() {
                 socket.send(datagram.bytes, to: datagram.sender)
             }
@@ -139,7 +138,7 @@ private let interval = Duration.milliseconds(2)
                 let bytes = [UInt8](bytes)
                 self.assumeIsolated { $0.answers.append(bytes) }
             }
-            try loop.add(client, forMode: .default)
+            try runLoop.add(client, forMode: .default)
             client.send([1, 2, 3])
         }
 

@@ -2,12 +2,11 @@ import GRPCCore
 import RunLoops
 
 /// Counts on the thread of a run loop, as a library would that must stay there.
-actor Counter {
-    private let loop: RunLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+actor Counter: RunLoopActor {
+    nonisolated let runLoop: RunLoop
     private var count = 0
 
-    init(_ loop: RunLoop) { self.loop = loop }
+    init(on runLoop: RunLoop) { self.runLoop = runLoop }
 
     func next() -> Int {
         count += 1

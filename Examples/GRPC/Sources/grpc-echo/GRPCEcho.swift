@@ -26,7 +26,7 @@ import RunLoopsNIO
         let server = GRPCServer(
             transport: HTTP2ServerTransport.Custom(
                 listenerFactory: LoopListener(eventLoop: eventLoop, port: port)),
-            services: [EchoService(counter: Counter(loop))])
+            services: [EchoService(counter: Counter(on: loop))])
         // Code of gRPC and of the service that belongs to no actor runs on the loop's thread, so the counter is reached without a hop.
         let serving = Task(executorPreference: loop.taskExecutor) { try await server.serve() }
         started(server)

@@ -83,6 +83,24 @@ import Testing
         }
     }
 
+    @Test func `each request is logged`() throws {
+        let accesses = Accesses()
+        try withServer(setUp: { accesses.log($0) }) { server in
+            try expect("Hello, world!", server.url("/greeting"))
+            waitUntil("it is logged") { accesses.print.lines == ["/greeting 200 13 bytes"] }
+        }
+    }
+
+    @Test func `the servers of several loops share a port`() throws {
+        let (socket, port) = try Loopback.listen()
+        Loopback.close(socket)
+        let group = try RunLoopThreadGroup(count: 2, name: "server")
+        try serve(port: port, on: group)
+        for _ in 0..<8 { try expect("Hello, world!", "http://127.0.0.1:\(port)/") }
+        group.stop()
+        #expect(group.join(before: .hang))
+    }
+
     @Test func `a signal stops the server`() async {
         await #expect(processExitsWith: .success) {
             try onLoopThread { loop in
@@ -106,6 +124,27 @@ private struct Measurement {
             var count = 0
             exchange.onData { _, bytes in count += bytes.byteCount }
             exchange.onEnd { _, reason in print("\(count) bytes, \(reason)") }
+        }
+    }
+}
+
+private struct Accesses {
+    let print = Printed()
+
+    func log(_ server: HTTPServer) {
+        server.onRequestEnd { _, record in
+            print(record.target ?? "-", record.status?.code ?? 0, "\(record.sentByteCount) bytes")
+        }
+    }
+}
+
+private func serve(port: UInt16, on group: RunLoopThreadGroup) throws {
+    for thread in group.threads {
+        try thread.runLoop.performAndWait {
+            var options = HTTPServer.Options()
+            options.reusesPort = true
+            let server = try HTTPServer(.tcp(port: port), options: options)
+            try RunLoop.current.add(server, forMode: .default) { $0.respond(.text("Hello, world!")) }
         }
     }
 }

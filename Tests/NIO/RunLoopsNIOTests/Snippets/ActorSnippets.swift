@@ -3,12 +3,11 @@ import RunLoops
 import RunLoopsNIO
 import Testing
 
-actor Counter {
-    private let loop: RunLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+actor Counter: RunLoopActor {
+    nonisolated let runLoop: RunLoop
     private var count = 0
 
-    init(_ loop: RunLoop) { self.loop = loop }
+    init(on runLoop: RunLoop) { self.runLoop = runLoop }
 
     func next() -> Int {
         count += 1
@@ -32,7 +31,7 @@ final class CountingHandler: ChannelInboundHandler {
 struct ActorSnippets {
     @Test func `a handler calls an actor without a hop`() throws {
         let loop = try LoopThread()
-        let counter = Counter(loop.runLoop)
+        let counter = Counter(on: loop.runLoop)
         let server = try loop.bind { channel in
             try channel.pipeline.syncOperations.addHandler(CountingHandler(counter))
         }
