@@ -9,7 +9,7 @@
             /// The maximum number of bytes of a message that the client sends, with all its frames; 1 MiB by default, nil for no limit.
             ///
             /// A client that sends a longer message is told ``CloseCode/messageTooBig``, and its connection is closed.
-            public var messageLimit: Int? = 1 << 20
+            public var messageByteLimit: Int? = 1 << 20
 
             /// The maximum time that a WebSocket which your code closes waits for the client to close, too; 5 seconds by default, nil for
             /// no limit.

@@ -65,7 +65,7 @@
             self.loop = loop
             self.modes = modes
             peerAddress = peer
-            input = WebSocketInput(messageLimit: options.messageLimit)
+            input = WebSocketInput(messageByteLimit: options.messageByteLimit)
         }
 
         /// Adds the connection to the loop, which holds it from now on, and with it this object.

@@ -68,7 +68,7 @@ extension ProcessReport.Recent {
         }
         let slowest = places.values.sorted { ($0.longest, $0.madeAt) > ($1.longest, $1.madeAt) }
         self.init(
-            covered: (snapshot.date - snapshot.begin).wholeNanoseconds,
+            covered: (snapshot.end - snapshot.start).wholeNanoseconds,
             handlers: Array(slowest.prefix(50)), lengths: lengths, waits: waits, latenesses: latenesses,
             drops: drops)
     }

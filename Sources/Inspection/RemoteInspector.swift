@@ -5,29 +5,29 @@ internal import RunLoops
 /// A connection to the inspector of another process, or of this one.
 ///
 /// ```swift
-/// let inspector = try RemoteInspector(process: 4711)
+/// let inspector = try RemoteInspector(processID: 4711)
 /// print(try inspector.report().text())
 /// ```
 ///
 /// > Thread safety: any thread.
 public final class RemoteInspector: Sendable {
     /// The system's ID of the process.
-    public let process: Int32
+    public let processID: Int32
     private let port: RemotePort
 
     /// Connects to the inspector of a process.
     ///
     /// - Parameters:
-    ///   - process: The system's ID of the process.
+    ///   - processID: The system's ID of the process.
     ///   - timeout: The longest time to wait for the connection.
     /// - Throws: ``RemoteInspectorError``.
-    public init(process: Int32, timeout: Duration = .seconds(5)) throws(RemoteInspectorError) {
-        self.process = process
-        do { port = try RemotePort(named: Inspector.name(of: process), before: .now + timeout) } catch {
-            if error.reason == .name, !ProcessFile.exists(process) { throw .noProcess(process) }
+    public init(processID: Int32, timeout: Duration = .seconds(5)) throws(RemoteInspectorError) {
+        self.processID = processID
+        do { port = try RemotePort(named: Inspector.name(of: processID), before: .now + timeout) } catch {
+            if error.reason == .name, !ProcessFile.exists(processID) { throw .noProcess(processID) }
             throw .port(error)
         }
-        if port.peer.processID != process { throw .notTheProcess(port.peer) }
+        if port.peer.processID != processID { throw .notTheProcess(port.peer) }
     }
 
     /// Asks the inspector for a report.
@@ -42,7 +42,7 @@ public final class RemoteInspector: Sendable {
         do { report = try ProcessReport(json: bytes) } catch {
             throw .malformed(ForeignText("\(error)").description)
         }
-        if report.processID != process {
+        if report.processID != processID {
             throw .malformed("it is the report of process \(report.processID)")
         }
         return report
@@ -122,7 +122,7 @@ extension RemoteInspector {
     /// The IDs of the processes in this network namespace that have an inspector.
     ///
     /// Some of these can be processes of other users, whose inspectors do not answer this process.
-    public static var processes: [Int32] {
+    public static var processIDs: [Int32] {
         guard let table = ProcessFile.text(of: "/proc/net/unix") else { return [] }
         let all = table.split(separator: "\n").compactMap { line -> Int32? in
             guard let name = line.split(separator: " ").last, name.hasPrefix("@\(Inspector.prefix)") else {

@@ -15,8 +15,8 @@ public struct RemoteInspectorError: Error, Hashable, Sendable {
     }
 
     /// The ID that no process has; nil unless the reason is ``Reason/noProcess``.
-    public var process: Int32? {
-        if case .process(let process) = cause { process } else { nil }
+    public var processID: Int32? {
+        if case .process(let processID) = cause { processID } else { nil }
     }
 
     /// The error of the message port; nil unless the reason is ``Reason/port``.
@@ -41,24 +41,32 @@ public struct RemoteInspectorError: Error, Hashable, Sendable {
 
     /// Makes an error, for tests.
     ///
+    /// Pass what belongs to the reason, and nothing else.
+    ///
     /// - Parameters:
     ///   - reason: The kind of the error.
     ///   - details: What is known beyond the reason, in words.
-    public init(_ reason: Reason, details: String = "") {
-        self.init(reason, details.isEmpty ? nil : .details(details))
-    }
-
-    private init(_ reason: Reason, _ cause: Cause?) {
+    ///   - processID: The ID that no process has.
+    ///   - portError: The error of the message port.
+    ///   - peer: The process that has taken the name.
+    public init(
+        _ reason: Reason, details: String = "", processID: Int32? = nil, portError: MessagePortError? = nil,
+        peer: PeerCredentials? = nil
+    ) {
         self.reason = reason
-        self.cause = cause
+        cause =
+            processID.map { .process($0) } ?? portError.map { .port($0) } ?? peer.map { .peer($0) }
+            ?? (details.isEmpty ? nil : .details(details))
     }
 
-    static func noProcess(_ process: Int32) -> RemoteInspectorError { .init(.noProcess, .process(process)) }
+    static func noProcess(_ processID: Int32) -> RemoteInspectorError {
+        .init(.noProcess, processID: processID)
+    }
 
-    static func port(_ error: MessagePortError) -> RemoteInspectorError { .init(.port, .port(error)) }
+    static func port(_ error: MessagePortError) -> RemoteInspectorError { .init(.port, portError: error) }
 
     static func notTheProcess(_ peer: PeerCredentials) -> RemoteInspectorError {
-        .init(.notTheProcess, .peer(peer))
+        .init(.notTheProcess, peer: peer)
     }
 
     static func refused(_ details: String) -> RemoteInspectorError { .init(.refused, details: details) }
@@ -73,7 +81,7 @@ public struct RemoteInspectorError: Error, Hashable, Sendable {
 
         private let kind: Kind
 
-        /// There is no process with the ID ``RemoteInspectorError/process``.
+        /// There is no process with the ID ``RemoteInspectorError/processID``.
         public static let noProcess = Reason(kind: .noProcess)
         /// The process has no inspector, or the inspector did not answer in time; ``RemoteInspectorError/portError`` says which.
         public static let port = Reason(kind: .port)

@@ -11,7 +11,7 @@ func fail(_ reason: some CustomStringConvertible, status: CInt = 1) -> Never {
 }
 
 func list() throws(StandardOutput.Failure) {
-    let processes = RemoteInspector.processes
+    let processes = RemoteInspector.processIDs
     if processes.isEmpty { try StandardOutput.write("no process has an inspector\n") }
     let outcomes = InspectorSurvey.reports(of: processes)
     for process in processes {
@@ -69,18 +69,18 @@ do {
     switch try Command(Array(CommandLine.arguments.dropFirst())) {
     case .help: try StandardOutput.write(Command.usage + "\n")
     case .list: try list()
-    case .watch(let process): try watch(RemoteInspector(process: process))
+    case .watch(let process): try watch(RemoteInspector(processID: process))
     case .report(let process, let form):
-        let report = try RemoteInspector(process: process).report()
+        let report = try RemoteInspector(processID: process).report()
         switch form {
         case .text: try StandardOutput.write(report.text(width: Terminal.size.columns))
         case .json: try StandardOutput.write(report.json + "\n")
         case .metrics: try StandardOutput.write(report.prometheusText)
         }
     case .save(let process, let format, let path):
-        try save(RemoteInspector(process: process).recording(as: format), path)
+        try save(RemoteInspector(processID: process).recording(as: format), path)
     case .serve(let process, let port):
-        let server = try TimelineServer(RemoteInspector(process: process), port: port)
+        let server = try TimelineServer(RemoteInspector(processID: process), port: port)
         try StandardOutput.write("the timeline of process \(process): \(server.address)\n")
         RunLoop.current.run()
     }

@@ -17,7 +17,7 @@ extension FlightRecorder {
             ///
             /// ``FlightRecorder/Detail/sampled`` describes the limits. The count is the number of calls. The event's `place` is
             /// the place of one of the handlers.
-            case stretch(count: Int)
+            case handlers(count: Int)
             /// A run of a loop.
             ///
             /// The result is nil while the run is under way, or if the run did not begin because the mode was empty. The event's
@@ -158,7 +158,7 @@ extension FlightRecorder.Event.Kind {
         case .wait: self = .wait(isRefused: event.number == 1)
         case .mark: self = .mark
         case .interval: self = .interval
-        case .stretch: self = .stretch(count: event.number)
+        case .stretch: self = .handlers(count: event.number)
         case .notification: self = .notification(observers: event.number)
         case .drop: self = .drop(count: event.number)
         case .connection: self = .connection(began: event.number == 1)

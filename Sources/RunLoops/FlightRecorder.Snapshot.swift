@@ -3,16 +3,16 @@ extension FlightRecorder {
     ///
     /// > Thread safety: a value.
     public struct Snapshot: Sendable {
-        /// The time at which the snapshot was taken.
-        public let date: ContinuousClock.Instant
         /// The earliest time that the snapshot covers.
         ///
         /// This is the beginning of the recording or of the recorder's ``FlightRecorder/window``, whichever is later.
-        public let begin: ContinuousClock.Instant
+        public let start: ContinuousClock.Instant
+        /// The time at which the snapshot was taken.
+        public let end: ContinuousClock.Instant
         /// The threads, in the order in which each was first recorded.
         public let threads: [Thread]
         /// The number of threads that were not recorded, because the recorder already recorded too many other threads.
-        public let unrecordedThreads: Int
+        public let unrecordedThreadCount: Int
         /// True if this is a recording of a simulation, whose clock can begin at any time.
         package let isSimulated: Bool
 
@@ -21,8 +21,8 @@ extension FlightRecorder {
         /// > Thread safety: a value.
         public struct Thread: Sendable {
             /// The number of the thread in the recording, from 0.
-            public let number: Int
-            /// The system's ID of the thread, which debuggers and `top -H` show; in a simulation, its ``number``.
+            package let number: Int
+            /// The system's ID of the thread, which debuggers and `top -H` show; in a simulation, a number from 0.
             public let id: Int32
             /// The name that the thread had in the system when its first event was recorded; up to 15 bytes.
             ///
@@ -65,9 +65,9 @@ extension FlightRecorder {
             let reading = Reading(
                 scale: TickScale(session.began, now), began: session.began.ticks,
                 places: RecordedPlaces.texts())
-            let begin = max(session.began.moment, now.moment.advanced(by: -window.nanosecondsRoundedUp))
+            let start = max(session.began.moment, now.moment.advanced(by: -window.nanosecondsRoundedUp))
             let threads = copies.map { thread, hasEnded, open, copy in
-                let events = copy.events.filter { reading.scale.moment($0.end) >= begin }
+                let events = copy.events.filter { reading.scale.moment($0.end) >= start }
                 let ended = Set(events.map(\.identity))
                 return Snapshot.Thread(
                     number: thread.number, id: thread.id, name: thread.name, hasEnded: hasEnded,
@@ -75,12 +75,13 @@ extension FlightRecorder {
                     open: hasEnded ? [] : open.filter { !ended.contains($0.identity) }, reading: reading)
             }
             return Snapshot(
-                date: now.moment.instant, begin: begin.instant,
+                start: start.instant, end: now.moment.instant,
                 threads: threads.sorted { $0.number < $1.number },
-                unrecordedThreads: unrecorded, isSimulated: session.isSimulated)
+                unrecordedThreadCount: unrecorded, isSimulated: session.isSimulated)
         }
         let now = RunLoop.now
-        return taken ?? Snapshot(date: now, begin: now, threads: [], unrecordedThreads: 0, isSimulated: false)
+        return taken
+            ?? Snapshot(start: now, end: now, threads: [], unrecordedThreadCount: 0, isSimulated: false)
     }
 }
 

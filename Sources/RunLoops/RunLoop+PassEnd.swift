@@ -12,15 +12,15 @@ extension RunLoop {
     /// pass. If the loop has ended, the block is released at once.
     ///
     /// ```swift
-    /// if unsent.isEmpty { RunLoop.current.atEndOfPass { connection.flush() } }
+    /// if unsent.isEmpty { RunLoop.current.performAtEndOfPass { connection.flush() } }
     /// unsent += answer
     /// ```
     ///
     /// - Parameter block: The block.
     ///
     /// > Thread safety: the loop's own thread only.
-    public func atEndOfPass(_ block: @escaping () -> Void) {
-        let core = core("RunLoop.atEndOfPass", "perform a block on the loop and call this there")
+    public func performAtEndOfPass(_ block: @escaping () -> Void) {
+        let core = core("RunLoop.performAtEndOfPass", "perform a block on the loop and call this there")
         if core.members.hasEnded { return }
         companion(ObjectIdentifier(PassEndBlocks.self)) { PassEndBlocks() }.add(block, to: core.deferredWork)
     }

@@ -11,7 +11,7 @@ extension DatagramSocket {
     /// - Parameters:
     ///   - bytes: The bytes, which are copied, and can be none.
     ///   - receiver: The address of the receiver; nil for the peer of a connected socket.
-    /// - Returns: False if the datagram was discarded, because ``Options/outputLimit`` or ``Options/outputByteLimit`` is reached
+    /// - Returns: False if the datagram was discarded, because ``Options/unsentLimit`` or ``Options/outputLimit`` is reached
     ///   or the socket has ended. At a limit, the handler of ``onRoom(_:)`` is called later.
     /// - Precondition: The socket is connected, or `receiver` is not nil.
     @discardableResult

@@ -26,12 +26,12 @@ extension DatagramSocket {
         /// The limit on the bytes that the kernel stores until they are received; nil for the system's default.
         ///
         /// The kernel doubles the number for its own needs, and has an upper limit for it (`net.core.rmem_max`).
-        public var receiveBufferByteLimit: Int?
+        public var receiveBufferSize: Int?
 
         /// The limit on the bytes that the kernel stores until they are sent; nil for the system's default.
         ///
         /// The kernel doubles the number for its own needs, and has an upper limit for it (`net.core.wmem_max`).
-        public var sendBufferByteLimit: Int?
+        public var sendBufferSize: Int?
 
         /// The limit on the bytes of a received datagram; 65,535 by default, which no UDP datagram exceeds.
         ///
@@ -42,12 +42,12 @@ extension DatagramSocket {
         ///
         /// At the limit, ``DatagramSocket/send(_:to:)-([UInt8],_)`` first offers the datagrams to the kernel. If the limit is still
         /// reached after that, it discards the new datagram, and returns false.
-        public var outputLimit = 1024
+        public var unsentLimit = 1024
 
         /// The limit on the bytes of the datagrams that the kernel has not accepted yet; 1 MiB by default.
         ///
-        /// A single datagram may exceed the limit. Apart from that, it works like ``outputLimit``.
-        public var outputByteLimit = 1 << 20
+        /// A single datagram may exceed the limit. Apart from that, it works like ``unsentLimit``.
+        public var outputLimit = 1 << 20
 
         static var largestDatagramByteLimit: Int { 16 << 20 }
 
@@ -65,7 +65,7 @@ extension DatagramSocket {
         public internal(set) var truncated = 0
         /// The number of datagrams that the kernel has accepted for sending.
         public internal(set) var sent = 0
-        /// The number of datagrams that were discarded because ``Options/outputLimit`` or ``Options/outputByteLimit`` was reached.
+        /// The number of datagrams that were discarded because ``Options/unsentLimit`` or ``Options/outputLimit`` was reached.
         public internal(set) var refused = 0
         /// The number of errors of sent datagrams that the kernel or the network has reported.
         public internal(set) var undelivered = 0
@@ -79,6 +79,7 @@ extension DatagramSocket {
             case udp(host: String?, port: UInt16)
             case unix(path: String)
             case abstract(name: String)
+            case address(SocketAddress)
         }
 
         let kind: Kind
@@ -110,6 +111,14 @@ extension DatagramSocket {
         /// - Parameter name: The name, of at most 107 bytes.
         /// - Returns: The address.
         public static func abstract(name: String) -> Address { Address(kind: .abstract(name: name)) }
+
+        /// An address that you have, such as the ``DatagramSocket/localAddress`` of another socket.
+        ///
+        /// - Parameter address: The address. A path behaves as with ``unix(path:)``.
+        /// - Returns: The address to receive at.
+        public static func address(_ address: SocketAddress) -> Address {
+            address.path.map { .unix(path: $0) } ?? Address(kind: .address(address))
+        }
     }
 }
 
@@ -121,6 +130,7 @@ extension DatagramSocket.Address: CustomStringConvertible {
         case .udp(nil, let port): "port \(port)"
         case .unix(let path): "\(PrintableText(path))"
         case .abstract(let name): "@\(PrintableText(name))"
+        case .address(let address): "\(address)"
         }
     }
 }

@@ -16,7 +16,7 @@ import Testing
         let escape = "\u{1B}]0;OWNED\u{7}\u{1B}[2J\u{9B}31mall is well\u{202E}"
         var fake = try FakeInspector(.text(Array(escape.utf8)))
         var failure: RemoteInspectorError?
-        do { _ = try RemoteInspector(process: getpid()).report() } catch { failure = error }
+        do { _ = try RemoteInspector(processID: getpid()).report() } catch { failure = error }
         #expect(failure == .refused("\\u{1b}]0;OWNED\\u{7}\\u{1b}[2J\\u{9b}31mall is well\\u{202e}"))
         try expectHarmless()
         fake.stop()
@@ -25,7 +25,7 @@ import Testing
         report.program = escape
         report.loops[0].name = escape
         fake = try FakeInspector(.file(Array(report.json.utf8)))
-        #expect(try RemoteInspector(process: getpid()).report().program.hasPrefix("\\u{1b}]0;OWNED"))
+        #expect(try RemoteInspector(processID: getpid()).report().program.hasPrefix("\\u{1b}]0;OWNED"))
         try expectHarmless()
         fake.stop()
         fake = try FakeInspector(.file(Array("{\"loops\":\"\(escape)\",\"\(escape)\":[]}".utf8)))
@@ -58,7 +58,7 @@ import Testing
             let fake = try FakeInspector(.file(file))
             defer { fake.stop() }
             do {
-                _ = try RemoteInspector(process: getpid()).report()
+                _ = try RemoteInspector(processID: getpid()).report()
                 Issue.record("it is a report")
             } catch {
                 var reason = "\(error), which is no malformed answer"
@@ -71,7 +71,7 @@ import Testing
     @Test func `of a page of another process, only the recording is shown, with harmless texts`() throws {
         let refresh = "<meta http-equiv=\"refresh\" content=\"0;url=//x\">"
         let own = try Self.inspected.whileRunning("idle") { process, _ in
-            String(decoding: try RemoteInspector(process: process).recording(as: .page), as: UTF8.self)
+            String(decoding: try RemoteInspector(processID: process).recording(as: .page), as: UTF8.self)
         }
         let recording = try #require(own.firstMatch(of: /id="recording">([^<]*)<\/script>/)).output.1
         let texts = "{\"program\":\"\\u003c/script>\\u003cmeta http-equiv=refresh>\u{202E}\"}"
@@ -85,7 +85,7 @@ import Testing
             let fake = try FakeInspector(.file(Array(page.utf8)))
             defer { fake.stop() }
             let text = String(
-                decoding: try RemoteInspector(process: getpid()).recording(as: .page), as: UTF8.self)
+                decoding: try RemoteInspector(processID: getpid()).recording(as: .page), as: UTF8.self)
             #expect(text == own.replacing(recording, with: shown))
             #expect(
                 !text.contains("<meta http-equiv=\"refresh")
@@ -94,7 +94,7 @@ import Testing
         let fake = try FakeInspector(.file(Array(refresh.utf8)))
         defer { fake.stop() }
         #expect(throws: RemoteInspectorError.malformed("it contains no recording")) {
-            try RemoteInspector(process: getpid()).recording(as: .page)
+            try RemoteInspector(processID: getpid()).recording(as: .page)
         }
     }
 
@@ -107,7 +107,9 @@ import Testing
                 let outcomes = InspectorSurvey.reports(
                     of: silent + [process], timeout: .seconds(6), total: .seconds(20))
                 for process in silent {
-                    #expect(outcomes[process] == .failure(.port(MessagePortError(.timedOut))))
+                    #expect(throws: RemoteInspectorError.port(MessagePortError(.timedOut))) {
+                        _ = try outcomes[process]?.get()
+                    }
                 }
                 let report = try outcomes[process]?.get()
                 #expect(report?.processID == process)
@@ -141,7 +143,7 @@ import Testing
         let before = thread.runLoop.statistics.messages
         let began = ContinuousClock.now
         let threads = try Threads(3) { _ in
-            let remote = try RemoteInspector(process: getpid(), timeout: .seconds(60))
+            let remote = try RemoteInspector(processID: getpid(), timeout: .seconds(60))
             for _ in 0..<20 { _ = try remote.report(timeout: .seconds(60)) }
         }
         try threads.join()
@@ -154,12 +156,13 @@ import Testing
         // No process has the highest ID, which is beyond the kernel's limit.
         let none = try Self.inspect.run("\(Int32.max)", "--once")
         #expect(none.code == 1 && none.message == "runloop-inspect: there is no process \(Int32.max)\n")
-        func inspect(_ process: Int32) throws { _ = try RemoteInspector(process: process) }
+        func inspect(_ process: Int32) throws { _ = try RemoteInspector(processID: process) }
         do { try inspect(.max) } catch RemoteInspectorError.Reason.refused {
             Issue.record("nobody has refused")
         } catch RemoteInspectorError.Reason.noProcess {}
-        let nobody = #expect(throws: RemoteInspectorError.self) { try RemoteInspector(process: .max) }
-        #expect(nobody?.reason == .noProcess && nobody?.process == .max)
+        let nobody = #expect(throws: RemoteInspectorError.self) { try RemoteInspector(processID: .max) }
+        #expect(nobody?.reason == .noProcess && nobody?.processID == .max)
+        #expect(nobody == RemoteInspectorError(.noProcess, processID: .max))
         let other = try Self.inspect.run("1", "--once")
         #expect(other.code == 1 && other.message.hasPrefix("runloop-inspect: the process has no inspector"))
     }
@@ -168,13 +171,13 @@ import Testing
         let inspector = try Inspector()
         defer { inspector.stop() }
         for timeout: Duration in [.seconds(Int64.max), .seconds(Int64.max / 2)] {
-            let remote = try RemoteInspector(process: getpid(), timeout: timeout)
+            let remote = try RemoteInspector(processID: getpid(), timeout: timeout)
             #expect(try remote.report(timeout: timeout).processID == getpid())
             #expect(ProcessReport(timeout: timeout).processID == getpid())
         }
         // A deadline in the past is no error by itself: an answer that is there already is taken.
         do throws(RemoteInspectorError) {
-            let remote = try RemoteInspector(process: getpid(), timeout: .seconds(Int64.min))
+            let remote = try RemoteInspector(processID: getpid(), timeout: .seconds(Int64.min))
             #expect(try remote.report(timeout: .seconds(Int64.min)).processID == getpid())
         } catch {
             if error.reason == .port { return }

@@ -20,7 +20,7 @@ import Testing
             try whileUnread(4, process) { after = try descriptors(of: process) }
             // The connections, the answers that are current, and those that were replaced.
             #expect(after <= before + 16 + 12, "\(after) descriptors, and \(before) before")
-            #expect(try RemoteInspector(process: process).report().processID == process)
+            #expect(try RemoteInspector(processID: process).report().processID == process)
         }
     }
 

@@ -21,16 +21,16 @@ import Testing
         await #expect(processExitsWith: .success) {
             try #require(setuid(65_534) == 0)
             #expect(throws: RemoteInspectorError.port(MessagePortError(.notAdmitted))) {
-                try RemoteInspector(process: getppid())
+                try RemoteInspector(processID: getppid())
             }
         }
-        #expect(throws: Never.self) { try RemoteInspector(process: getpid()) }
+        #expect(throws: Never.self) { try RemoteInspector(processID: getpid()) }
     }
 
     @Test func `root is answered by a process of any user`() throws {
         if !Child.canChangeUser { return }
         try Self.inspected.whileRunning("nobody", "idle") { process, _ in
-            let report = try RemoteInspector(process: process).report()
+            let report = try RemoteInspector(processID: process).report()
             #expect(report.loops.contains { $0.name == "idle" })
         }
     }
@@ -39,7 +39,7 @@ import Testing
         throws
     {
         try Self.inspected.whileRunning("idle") { process, _ in
-            let early = try RemoteInspector(process: process)
+            let early = try RemoteInspector(processID: process)
             #expect(kill(process, SIGSTOP) == 0)
             var status: CInt = 0
             // Safe: the kernel fills a local variable.
@@ -48,12 +48,12 @@ import Testing
                 try early.report(timeout: .milliseconds(50))
             }
             #expect(throws: RemoteInspectorError.port(MessagePortError(.timedOut))) {
-                try RemoteInspector(process: process, timeout: .milliseconds(50))
+                try RemoteInspector(processID: process, timeout: .milliseconds(50))
             }
             #expect(kill(process, SIGCONT) == 0)
             #expect(try early.report(timeout: .seconds(60)).processID == process)
             #expect(
-                try RemoteInspector(process: process, timeout: .seconds(60)).report().processID == process)
+                try RemoteInspector(processID: process, timeout: .seconds(60)).report().processID == process)
         }
     }
 

@@ -27,7 +27,7 @@ import Testing
 
     @Test func `loops that wait for each other are named, with the places of their waits`() throws {
         try InspectorTests.inspected.whileRunning("pair", "unrecorded") { process, _ in
-            let report = try RemoteInspector(process: process).report()
+            let report = try RemoteInspector(processID: process).report()
             for name in ["left", "right"] {
                 let loop = try #require(report.loops.first { $0.name == name })
                 #expect(loop.isBlocked)
@@ -44,7 +44,7 @@ import Testing
 
     @Test func `a busy loop is not blocked, and its time is counted as busy`() throws {
         try InspectorTests.inspected.whileRunning("busy") { process, _ in
-            let inspector = try RemoteInspector(process: process)
+            let inspector = try RemoteInspector(processID: process)
             let first = try #require(inspector.report().loops.first { $0.name == "busy" })
             var second = first
             // The loop answers as soon as it has a processor. Between two of its handlers it is in no call.
@@ -117,9 +117,9 @@ import Testing
         first.stop()
         first.stop()
         let second = try Inspector()
-        #expect(RemoteInspector.processes.contains(InspectorTests.ownID))
+        #expect(RemoteInspector.processIDs.contains(InspectorTests.ownID))
         second.stop()
-        #expect(!RemoteInspector.processes.contains(InspectorTests.ownID))
+        #expect(!RemoteInspector.processIDs.contains(InspectorTests.ownID))
     }
 
     private static var ownID: Int32 { ProcessFile.processID }
@@ -133,7 +133,7 @@ import Testing
             String(decoding: reply.bytes, as: UTF8.self) == "this inspector does not know the question 99")
         try port.send([0xff], id: 1)
         #expect(throws: MessagePortError.self) { try port.send([UInt8](repeating: 0, count: 65), id: 1) }
-        let remote = try RemoteInspector(process: InspectorTests.ownID)
+        let remote = try RemoteInspector(processID: InspectorTests.ownID)
         #expect(try remote.report().processID == InspectorTests.ownID)
     }
 
@@ -144,7 +144,7 @@ import Testing
         let thread = try RunLoopThread(name: "impostor")
         defer { thread.stop() }
         thread.runLoop.perform { try? RunLoop.current.add(port, forMode: .default) { _ in } }
-        #expect(throws: RemoteInspectorError.self) { try RemoteInspector(process: 1) }
+        #expect(throws: RemoteInspectorError.self) { try RemoteInspector(processID: 1) }
     }
 
     @Test func `an inspector at rest wakes no loop`() throws {

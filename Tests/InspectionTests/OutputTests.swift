@@ -91,7 +91,7 @@ import Testing
 
     private static func expectRefusal(_ words: String) {
         do {
-            _ = try RemoteInspector(process: getpid()).report()
+            _ = try RemoteInspector(processID: getpid()).report()
             Issue.record("there is a report")
         } catch {
             #expect("\(error)".contains(words))

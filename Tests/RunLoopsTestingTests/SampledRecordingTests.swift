@@ -70,8 +70,8 @@ import Testing
             simulation.advance(by: .microseconds(50))
             for number in 0..<20 { try port.send(number) }
             simulation.advance(by: .milliseconds(1))
-            let stretches = Self.events(recorder, at: line) { if case .stretch = $0 { true } else { false } }
-            #expect(stretches.map(\.kind) == [.stretch(count: 8)])
+            let stretches = Self.events(recorder, at: line) { if case .handlers = $0 { true } else { false } }
+            #expect(stretches.map(\.kind) == [.handlers(count: 8)])
             #expect(stretches.map(\.duration) == [.milliseconds(1)])
             // After a stretch, handlers are recorded one by one again.
             #expect(Self.events(recorder, at: line) { $0 == .handler(.port) }.count == 12)
@@ -94,7 +94,7 @@ import Testing
             let events = recorder.snapshot().threads.flatMap(\.events)
             #expect(events.contains { $0.kind == .run(.timedOut) && $0.place == "inner" })
             #expect(Self.events(recorder, at: line) { $0 == .handler(.block) }.count == 1)
-            #expect(!events.contains { if case .stretch = $0.kind { true } else { false } })
+            #expect(!events.contains { if case .handlers = $0.kind { true } else { false } })
         }
     }
 
@@ -124,7 +124,7 @@ import Testing
             for number in 0..<10 { try port.send(number) }
             simulation.advance(by: .milliseconds(2))
             let calls = Self.events(recorder, at: line) { $0 == .handler(.port) }
-            let began = recorder.snapshot().begin
+            let began = recorder.snapshot().start
             let starts = Array(repeating: Duration.microseconds(50), count: 8) + [.microseconds(200)]
             #expect(calls.map { $0.start - began } == starts)
             #expect(calls.allSatisfy { $0.duration == .zero })

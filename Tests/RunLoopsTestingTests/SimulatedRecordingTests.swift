@@ -25,7 +25,7 @@ import Testing
                 thread.events.map { event in
                     let wait = event.wait.map { ", waited \($0)" } ?? ""
                     return
-                        "\(thread.number) \(thread.id) \(thread.name): \(event.start - snapshot.begin) \(event.kind) \(event.place) \(event.duration ?? .zero)\(wait)"
+                        "\(thread.number) \(thread.id) \(thread.name): \(event.start - snapshot.start) \(event.kind) \(event.place) \(event.duration ?? .zero)\(wait)"
                 }
             }
         }

@@ -108,6 +108,6 @@ import Testing
 extension Inspector {
     /// Uses an inspector, and so keeps it alive until here.
     fileprivate static func attempt(_ inspector: Inspector) throws {
-        _ = try RemoteInspector(process: getpid())
+        _ = try RemoteInspector(processID: getpid())
     }
 }

@@ -18,7 +18,7 @@ import Testing
                 let source = ManualSource {}
                 let timer = Timer(fireAt: .now, interval: .zero, repeats: false) { _ in
                     log.add("timer \(number)")
-                    loop.atEndOfPass { log.add("end \(number)") }
+                    loop.performAtEndOfPass { log.add("end \(number)") }
                 }
                 loop.add(source, forMode: .default)
                 loop.add(timer, forMode: .default)
@@ -43,7 +43,7 @@ import Testing
             let timer = Timer(timeInterval: .seconds(1_000), repeats: true) { _ in }
             loop.add(timer, forMode: .default)
             func add(_ number: Int) {
-                loop.atEndOfPass {
+                loop.performAtEndOfPass {
                     log.add(number)
                     if number == 5 { loop.stop() } else { add(number + 1) }
                 }
@@ -59,8 +59,8 @@ import Testing
     {
         try onLoopThread { loop in
             let log = Log<Int>()
-            loop.atEndOfPass { log.add(1) }
-            loop.atEndOfPass { log.add(2) }
+            loop.performAtEndOfPass { log.add(1) }
+            loop.performAtEndOfPass { log.add(2) }
             #expect(log.entries == [])
             #expect(loop.run(in: RunLoop.Mode("private"), until: .hang) == .finished)
             #expect(log.entries == [1, 2])
@@ -73,7 +73,7 @@ import Testing
         try onLoopThread { loop in
             let log = Log<String>()
             loop.perform {
-                loop.atEndOfPass { log.add("end") }
+                loop.performAtEndOfPass { log.add("end") }
                 loop.run(in: RunLoop.Mode("inner"), until: .distantPast)
                 log.add("handler")
             }
@@ -85,14 +85,14 @@ import Testing
     @Test func `a block may run the loop, which runs the blocks that are added then`() throws {
         try onLoopThread { loop in
             let log = Log<Int>()
-            loop.atEndOfPass {
+            loop.performAtEndOfPass {
                 log.add(1)
-                loop.atEndOfPass { log.add(2) }
+                loop.performAtEndOfPass { log.add(2) }
                 loop.run(in: .default, until: .distantPast)
                 log.add(3)
-                loop.atEndOfPass { log.add(5) }
+                loop.performAtEndOfPass { log.add(5) }
             }
-            loop.atEndOfPass { log.add(4) }
+            loop.performAtEndOfPass { log.add(4) }
             loop.run(in: .default, until: .distantPast)
             loop.run(in: .default, until: .distantPast)
             #expect(log.entries == [1, 2, 3, 4, 5])
@@ -101,7 +101,7 @@ import Testing
 
     @Test func `the loop is not asked once there is no block`() throws {
         try onLoopThread { loop in
-            loop.atEndOfPass {}
+            loop.performAtEndOfPass {}
             loop.run(in: .default, until: .distantPast)
             #expect(loop.coreIfCurrent?.deferredWork.asksAtPassEnd == false)
         }
@@ -117,7 +117,7 @@ import Testing
                 #expect(loop.isCurrent)
                 isGone.open()
             }
-            loop.atEndOfPass {
+            loop.performAtEndOfPass {
                 canary.sing()
                 Issue.record("the loop has ended")
             }
@@ -128,8 +128,8 @@ import Testing
     @Test func `a block for the loop of another thread is misuse`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoopThread(name: "other")
-            thread.runLoop.atEndOfPass {}
+            thread.runLoop.performAtEndOfPass {}
         }
-        #expect(result?.message.contains("RunLoop.atEndOfPass: ") == true)
+        #expect(result?.message.contains("RunLoop.performAtEndOfPass: ") == true)
     }
 }

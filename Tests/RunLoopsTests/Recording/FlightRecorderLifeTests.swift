@@ -90,7 +90,7 @@ import Testing
             thread.join()
             let worker = try second.snapshot().thread("worker")
             #expect(worker.eventsUnderWay.isEmpty)
-            for event in worker.events { #expect(event.start >= second.snapshot().begin) }
+            for event in worker.events { #expect(event.start >= second.snapshot().start) }
         }
     }
 
@@ -106,7 +106,7 @@ import Testing
                 #expect(recorder.snapshot().threads.count == min(index + 2, FlightRecorder.mostThreads))
             }
             let kept = recorder.snapshot()
-            #expect(kept.unrecordedThreads == 0)
+            #expect(kept.unrecordedThreadCount == 0)
             #expect(kept.threads.map(\.number) == [0] + Array(10...40))
             #expect(kept.threads.dropFirst().allSatisfy { $0.hasEnded })
 
@@ -123,7 +123,7 @@ import Testing
             #expect(all.wait())
             let full = recorder.snapshot()
             #expect(full.threads.count == FlightRecorder.mostThreads)
-            #expect(full.unrecordedThreads == 40 - (FlightRecorder.mostThreads - 1))
+            #expect(full.unrecordedThreadCount == 40 - (FlightRecorder.mostThreads - 1))
             #expect(full.threads.first?.number == 0 && !full.threads[0].hasEnded)
             mayEnd.open()
             for thread in threads { thread.join() }
@@ -153,7 +153,7 @@ import Testing
                 let snapshot = recorder.snapshot()
                 snapshots += 1
                 #expect(snapshot.threads.count <= FlightRecorder.mostThreads)
-                for event in snapshot.events { #expect(event.start <= snapshot.date) }
+                for event in snapshot.events { #expect(event.start <= snapshot.end) }
             }
             recorder.stop()
         }
@@ -190,7 +190,7 @@ import Testing
         let snapshot = recorder.snapshot()
         let marks = snapshot.events.filter { $0.kind == .mark }.map(\.place)
         #expect(marks == ["new"])
-        #expect(snapshot.date - snapshot.begin == .milliseconds(40))
+        #expect(snapshot.end - snapshot.start == .milliseconds(40))
     }
 
     @Test func `a child of a process without loops makes a recorder of its own`() async {

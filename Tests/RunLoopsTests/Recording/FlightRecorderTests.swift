@@ -175,7 +175,7 @@ import Testing
             #expect(now.last?.kind == .handler(.block))
             #expect(now.last?.place.hasSuffix("FlightRecorderTests.swift:\(line)") == true)
             #expect(now.last?.duration == nil)
-            if let last = now.last { #expect(last.start <= snapshot.date && last.start >= snapshot.begin) }
+            if let last = now.last { #expect(last.start <= snapshot.end && last.start >= snapshot.start) }
             #expect(now.first?.kind == .run(nil))
             let after = try recorder.snapshot().thread("stuck")
             #expect(after.hasEnded && after.eventsUnderWay.isEmpty)

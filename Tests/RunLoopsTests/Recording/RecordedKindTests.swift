@@ -15,7 +15,7 @@ import Testing
             #expect(job.wait())
             let deferred = Gate()
             try thread.runLoop.performAndWait {
-                RunLoop.current.atEndOfPass { deferred.open() }
+                RunLoop.current.performAtEndOfPass { deferred.open() }
                 RunLoop.current.addEndHandler {}
             }
             #expect(deferred.wait())
@@ -109,7 +109,7 @@ import Testing
                 for thread in snapshot.threads {
                     if thread.lacksEvents { overflowed += 1 }
                     let ends = thread.events.map { $0.start + ($0.duration ?? .zero) }
-                    #expect(ends == ends.sorted() && ends.last ?? snapshot.date <= snapshot.date)
+                    #expect(ends == ends.sorted() && ends.last ?? snapshot.end <= snapshot.end)
                     for event in thread.events {
                         #expect(["outer", "inner", "short"].contains(event.place))
                         #expect(event.depth == (event.place == "inner" ? 1 : 0))

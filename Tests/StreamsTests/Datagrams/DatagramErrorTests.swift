@@ -63,7 +63,7 @@ import Testing
             let stage = DatagramStage(loop)
             // At this limit, each datagram goes to the kernel alone, before the loop has seen an error.
             var options = DatagramSocket.Options()
-            options.outputLimit = 1
+            options.unsentLimit = 1
             let dead = try deadAddress()
             let receiver = try stage.socket()
             let sender = try stage.socket(.udp(host: "127.0.0.1", port: 0), "sender ", options: options)

@@ -13,7 +13,7 @@ import Testing
         try onLoopThread { loop in
             let stage = DatagramStage(loop)
             var options = DatagramSocket.Options()
-            options.outputLimit = 10
+            options.unsentLimit = 10
             let receiver = try stage.socket()
             let sender = try stage.socket(connectedTo: receiver, options: options)
             loop.settle()
@@ -36,7 +36,7 @@ import Testing
         try onLoopThread { loop in
             let stage = DatagramStage(loop)
             var options = DatagramSocket.Options()
-            options.outputByteLimit = 10
+            options.outputLimit = 10
             let receiver = try stage.socket()
             let sender = try stage.socket(connectedTo: receiver, options: options)
             Faults.refuse(.sendmmsg, EAGAIN, times: 1)
@@ -54,7 +54,7 @@ import Testing
     @Test func `a handler of room that sends until it is refused is called once for each turn`() throws {
         try onLoopThread { loop in
             var options = DatagramSocket.Options()
-            options.outputLimit = 4
+            options.unsentLimit = 4
             let receiver = try DatagramSocket(.udp(host: "127.0.0.1", port: 0))
             let sender = try DatagramSocket(connectedTo: receiver.localAddress, options: options)
             var calls = 0
@@ -85,7 +85,7 @@ import Testing
             let stage = DatagramStage(loop)
             let directory = try ScratchDirectory()
             var options = DatagramSocket.Options()
-            options.outputLimit = 100
+            options.unsentLimit = 100
             let reader = try DatagramSocket(.unix(path: "\(directory.path)/reader"))
             let sender = try DatagramSocket(connectedTo: reader.localAddress, options: options)
             stage.watch(sender, "sender ")
@@ -136,7 +136,7 @@ import Testing
     @Test func `what the kernel discards is counted`() throws {
         try onLoopThread { loop in
             var options = DatagramSocket.Options()
-            options.receiveBufferByteLimit = 1
+            options.receiveBufferSize = 1
             let receiver = try DatagramSocket(.udp(host: "127.0.0.1", port: 0), options: options)
             let sender = try DatagramSocket(connectedTo: receiver.localAddress)
             try loop.add(sender, forMode: .default)

@@ -44,6 +44,21 @@ import Testing
         }
     }
 
+    @Test func `a socket receives at an address that another socket had`() throws {
+        let directory = try ScratchDirectory()
+        for place in [
+            DatagramSocket.Address.udp(host: "127.0.0.1", port: 0), .unix(path: "\(directory.path)/again"),
+            .abstract(name: "\(directory.path)/again"),
+        ] {
+            let earlier = try DatagramSocket(place)
+            let address = earlier.localAddress
+            earlier.close()
+            let socket = try DatagramSocket(.address(address))
+            #expect(socket.localAddress == address)
+            socket.close()
+        }
+    }
+
     @Test func `a peer that does not exist is an error`() throws {
         let directory = try ScratchDirectory()
         let missing = try #require(SocketAddress(path: "\(directory.path)/socket"))

@@ -120,7 +120,7 @@ final class GreedyInspectors: GreedyPeers {
 
     static func ask(from peers: Int, _ inspected: Int32, _ stop: CInt) throws {
         for _ in 0..<peers {
-            let remote = try RemoteInspector(process: inspected)
+            let remote = try RemoteInspector(processID: inspected)
             Thread.detachNewThread {
                 // The inspector ends first, which ends the thread.
                 do { while true { _ = try remote.report() } } catch {}

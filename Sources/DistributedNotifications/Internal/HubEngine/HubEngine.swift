@@ -207,7 +207,7 @@ final class HubEngine: Engine {
         switch outbox.collect(post) {
         case .refused: return .full
         case .first:
-            loop.atEndOfPass { [weak self] in self?.flush() }
+            loop.performAtEndOfPass { [weak self] in self?.flush() }
             return .taken
         case .further: return .taken
         }

@@ -163,7 +163,7 @@ extension HubServer {
     func note(_ steps: Int, of owner: HubShares.Owner) {
         if steps <= 0 { return }
         if taken.isEmpty {
-            loop.atEndOfPass { [confined] in confined.value?.taken.removeAll(keepingCapacity: true) }
+            loop.performAtEndOfPass { [confined] in confined.value?.taken.removeAll(keepingCapacity: true) }
         }
         taken[owner, default: 0] += steps
     }

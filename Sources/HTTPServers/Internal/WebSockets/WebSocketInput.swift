@@ -28,14 +28,14 @@
             var check: TextCheck?
         }
 
-        private let messageLimit: Int
+        private let messageByteLimit: Int
         private var place = Place.header([])
         private var message: Message?
         /// The bytes of a frame of control, which may come between the frames of a message.
         private var control: [UInt8] = []
 
-        /// - Parameter messageLimit: The maximum number of bytes of a message; nil for no limit.
-        init(messageLimit: Int?) { self.messageLimit = messageLimit ?? .max }
+        /// - Parameter messageByteLimit: The maximum number of bytes of a message; nil for no limit.
+        init(messageByteLimit: Int?) { self.messageByteLimit = messageByteLimit ?? .max }
 
         /// Takes the next bytes, at most through the end of one frame.
         ///
@@ -84,7 +84,7 @@
         private mutating func begin(_ frame: WebSocketFrame) throws(WebSocket.CloseCode) {
             if frame.opcode.isControl { return }
             if (frame.opcode == .continuation) != (message != nil) { throw .protocolError }
-            if frame.length > messageLimit - (message?.bytes.count ?? 0) { throw .messageTooBig }
+            if frame.length > messageByteLimit - (message?.bytes.count ?? 0) { throw .messageTooBig }
             if message == nil { message = Message(check: frame.opcode == .text ? TextCheck() : nil) }
         }
 

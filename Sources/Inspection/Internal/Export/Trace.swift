@@ -43,9 +43,9 @@ struct Trace {
         process = ProcessFile.processID
         program = ProcessFile.programName
         // The times of a simulation begin at zero, so that they are the same for each run of a seed.
-        let epoch = snapshot.isSimulated ? snapshot.begin : ContinuousClock().systemEpoch
-        let end = (snapshot.date - epoch).wholeNanoseconds
-        begin = (snapshot.begin - epoch).wholeNanoseconds
+        let epoch = snapshot.isSimulated ? snapshot.start : ContinuousClock().systemEpoch
+        let end = (snapshot.end - epoch).wholeNanoseconds
+        begin = (snapshot.start - epoch).wholeNanoseconds
         self.end = end
         var threads = snapshot.threads.map { thread in
             Lane(
@@ -120,7 +120,7 @@ extension FlightRecorder.Event.Kind {
     /// True if the event has no duration.
     var isInstant: Bool {
         switch self {
-        case .handler, .stretch, .run, .sleep, .wait, .interval: false
+        case .handler, .handlers, .run, .sleep, .wait, .interval: false
         case .post, .fullPort, .mark, .notification, .drop, .connection: true
         }
     }
@@ -129,7 +129,7 @@ extension FlightRecorder.Event.Kind {
     var word: String {
         switch self {
         case .handler(let kind): kind.description
-        case .stretch: "stretch"
+        case .handlers: "stretch"
         case .run: "run"
         case .sleep: "sleep"
         case .post: "post"
@@ -149,7 +149,7 @@ extension FlightRecorder.Event {
     var title: String {
         switch kind {
         case .handler(let kind): place.contains(":") ? "\(kind) \(place)" : place
-        case .stretch(let count): "\(count) handlers, one of them \(place)"
+        case .handlers(let count): "\(count) handlers, one of them \(place)"
         case .run: place == RunLoop.Mode.default.rawValue ? "run in the default mode" : "run in \(place)"
         case .sleep: "sleep"
         case .post(let count): count == 1 ? "post \(place)" : "post of \(count) \(place)"

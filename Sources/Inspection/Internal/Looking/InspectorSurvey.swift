@@ -101,7 +101,7 @@ package struct InspectorSurvey {
         let end = min(deadline, .now + timeout)
         if .now >= end { return late }
         do throws(RemoteInspectorError) {
-            let inspector = try RemoteInspector(process: process, timeout: end - .now)
+            let inspector = try RemoteInspector(processID: process, timeout: end - .now)
             return .success(try inspector.report(timeout: max(.zero, end - .now)))
         } catch { return .failure(error) }
     }

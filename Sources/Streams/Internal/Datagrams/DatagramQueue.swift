@@ -39,13 +39,13 @@ struct DatagramQueue {
 
     /// True if the limits allow one more datagram.
     func hasRoom(for bytes: Int, _ options: DatagramSocket.Options) -> Bool {
-        if isEmpty && options.outputLimit > 0 { return true }
-        return count < options.outputLimit && bytes <= options.outputByteLimit - byteCount
+        if isEmpty && options.unsentLimit > 0 { return true }
+        return count < options.unsentLimit && bytes <= options.outputLimit - byteCount
     }
 
     /// True if half of the limits is free.
     func isHalfFree(_ options: DatagramSocket.Options) -> Bool {
-        count <= options.outputLimit / 2 && byteCount <= options.outputByteLimit / 2
+        count <= options.unsentLimit / 2 && byteCount <= options.outputLimit / 2
     }
 
     mutating func append(_ bytes: RawSpan, _ receiver: SocketAddress?) {

@@ -77,6 +77,7 @@ struct OpenedDatagramSocket: ~Copyable {
         to place: DatagramSocket.Address, _ options: DatagramSocket.Options, _ peerFamily: CInt? = nil
     ) throws(SystemError) -> OwnedDescriptor {
         switch place.kind {
+        case .address(let address): return try open(address, options)
         case .udp(let host?, let port):
             guard let address = SocketAddress(host: host, port: port) else {
                 throw SystemError(call: "bind", code: EADDRNOTAVAIL)
@@ -123,8 +124,8 @@ struct OpenedDatagramSocket: ~Copyable {
             sends_broadcasts: options.sendsBroadcasts,
             multicast_hops: options.multicastHopLimit.map { CInt($0) } ?? -1,
             multicast_interface: try index(of: options.multicastInterface) ?? -1,
-            receive_buffer: options.receiveBufferByteLimit.map { max(0, CInt(clamping: $0)) } ?? -1,
-            send_buffer: options.sendBufferByteLimit.map { max(0, CInt(clamping: $0)) } ?? -1)
+            receive_buffer: options.receiveBufferSize.map { max(0, CInt(clamping: $0)) } ?? -1,
+            send_buffer: options.sendBufferSize.map { max(0, CInt(clamping: $0)) } ?? -1)
         var call: UnsafePointer<CChar>?
         let bytes = address?.bytes ?? []
         // Safe: the C function reads the address, and only writes to `call`, which then points to a constant string.

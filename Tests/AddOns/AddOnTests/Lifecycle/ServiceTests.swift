@@ -172,7 +172,7 @@ extension AddOns {
             try await run(inspector) {
                 let report = try await withThread("looker") { thread in
                     try await thread.runLoop.performAndWait {
-                        try RemoteInspector(process: getpid()).report().processID
+                        try RemoteInspector(processID: getpid()).report().processID
                     }
                 }
                 #expect(report == getpid())

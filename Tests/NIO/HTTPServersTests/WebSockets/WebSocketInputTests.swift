@@ -140,7 +140,7 @@ import Testing
     private func outcome(
         _ bytes: [UInt8], limit: Int?, _ size: (Int) -> Int
     ) -> (events: [Event], error: WebSocket.CloseCode?) {
-        var input = WebSocketInput(messageLimit: limit)
+        var input = WebSocketInput(messageByteLimit: limit)
         var events: [Event] = []
         var start = 0
         while start < bytes.count {

@@ -92,7 +92,7 @@ import Testing
         throws
     {
         var options = WebSocket.Options()
-        options.messageLimit = 1000
+        options.messageByteLimit = 1000
         let cases: [([UInt8], WebSocket.CloseCode)] = [
             (Frame(.text, "a", isMasked: false).bytes, .protocolError),
             (Frame(.continuation, "a").bytes, .protocolError),
