@@ -11,20 +11,20 @@ public struct DistributedNotificationGap: Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     @nonexhaustive
-    public enum Reason: UInt8, Hashable, Sendable, CaseIterable {
+    public enum Reason: Hashable, Sendable {
         /// The poster could not send the notifications in time, and has dropped the oldest to make room.
-        case posterFull = 1
+        case posterFull
         /// This process did not take its notifications in time, and the engine had no room to keep more notifications for it.
-        case processBehind = 2
+        case processBehind
         /// The observer did not take its notifications in time, and its capacity was reached.
-        case observerBehind = 3
+        case observerBehind
         /// While the center was suspended, the notifications were dropped because of the observer's behavior or for lack of room.
-        case suspended = 4
+        case suspended
         /// The engine no longer had the notifications: this process was disconnected for too long, or the engine has lost its
         /// store.
-        case notKept = 5
+        case notKept
         /// The poster ended before it had sent the notifications, or ended while it was not connected.
-        case posterEnded = 6
+        case posterEnded
     }
 
     /// The poster of the missing notifications, or ``DistributedNotification/Poster/unknown``.
@@ -82,5 +82,30 @@ extension DistributedNotificationGap: CustomStringConvertible {
         let end = to.map { "\($0)" } ?? "an unknown number"
         let topic = name.map { " of \(ForeignText($0))" } ?? ""
         return "\(isCertain ? "" : "possibly ")missing \(from) to \(end)\(topic) from \(poster): \(reason)"
+    }
+}
+
+extension DistributedNotificationGap.Reason {
+    /// The reasons that a message can name.
+    package static let all: [Self] = [
+        .posterFull, .processBehind, .observerBehind, .suspended, .notKept, .posterEnded,
+    ]
+
+    /// The number of the reason in messages.
+    package var number: UInt8 {
+        switch self {
+        case .posterFull: 1
+        case .processBehind: 2
+        case .observerBehind: 3
+        case .suspended: 4
+        case .notKept: 5
+        case .posterEnded: 6
+        }
+    }
+
+    /// The reason with a number; nil if there is none.
+    package init?(number: UInt8) {
+        guard let reason = Self.all.first(where: { $0.number == number }) else { return nil }
+        self = reason
     }
 }

@@ -108,7 +108,7 @@ struct HorizonReader: Sendable {
     private mutating func line() -> Horizon? {
         guard let number = takeNumber(), let base = takeNumber(), let code = takeNumber(),
             let reason = UInt8(exactly: code.value)
-                .flatMap({ DistributedNotificationGap.Reason(rawValue: $0) }),
+                .flatMap({ DistributedNotificationGap.Reason(number: $0) }),
             let nameLength = takeNumber(), let senderLength = takeLength(), let name = takeText(nameLength)
         else { return nil }
         var sender: String?

@@ -32,7 +32,7 @@ struct StreamEntry: Hashable, Sendable {
         var lines = ""
         for horizon in announcement.horizons {
             let sender = horizon.topic.sender
-            lines += "\(horizon.number) \(horizon.isBase ? 1 : 0) \(horizon.reason.rawValue) "
+            lines += "\(horizon.number) \(horizon.isBase ? 1 : 0) \(horizon.reason.number) "
             lines += "\(horizon.topic.name.utf8.count) \(sender.map { $0.utf8.count } ?? -1) "
             lines += horizon.topic.name + (sender ?? "") + "\n"
         }

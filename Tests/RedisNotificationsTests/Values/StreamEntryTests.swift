@@ -20,7 +20,7 @@ import Testing
                     poster: post.poster, topic: randomTopic(&random),
                     number: .random(in: 1...1_000, using: &random),
                     isBase: .random(using: &random),
-                    reason: DistributedNotificationGap.Reason.allCases.randomElement(using: &random)
+                    reason: DistributedNotificationGap.Reason.all.randomElement(using: &random)
                         ?? .notKept)
             }, number: 7, isOpening: true)
         let fields = words(StreamEntry.fields(of: announcement, by: post.poster))

@@ -41,7 +41,7 @@ extension WireWriter {
         put(horizon.topic)
         put(horizon.number)
         put(horizon.time)
-        put(horizon.reason.rawValue)
+        put(horizon.reason.number)
     }
 
     /// Writes all fields of a post except the poster.
@@ -81,7 +81,7 @@ extension WireReader {
         let topic = try topic()
         let number = try count()
         let time = try self.number(Int64.self)
-        guard let reason = DistributedNotificationGap.Reason(rawValue: try self.number(UInt8.self)) else {
+        guard let reason = DistributedNotificationGap.Reason(number: try self.number(UInt8.self)) else {
             throw WireViolation("a gap has an unknown reason")
         }
         return Horizon(poster: poster, topic: topic, number: number, time: time, reason: reason)
