@@ -80,7 +80,8 @@ public final class DelayedPerform: Sendable {
             case .loopEnded: return (.loopEnded, nil)
             }
         }
-        if block != nil {
+        // In a forked child, the timer and the loop stay as they are: they are copies, and nothing runs them.
+        if block != nil && !Fork.isChild {
             if loop.coreIfCurrent != nil {
                 endTimer()
             } else {

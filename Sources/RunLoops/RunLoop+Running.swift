@@ -122,9 +122,11 @@ extension RunLoop {
     ///
     /// The thread of a ``RunLoopThread`` begins another run after a stop; ``RunLoopThread/stop()`` ends the thread.
     ///
+    /// In a forked child, where no loop runs, the call does nothing.
+    ///
     /// > Thread safety: any thread. Not in a signal handler.
     public func stop() {
-        Fork.check("RunLoop.stop")
+        if Fork.isChild { return }
         // On the loop's own thread the stop takes effect at once. If it were sent through the handle instead, it could merge with a
         // stop from another thread that the loop has not received yet. The merged stop could then end a run that begins in between.
         if let core = coreIfCurrent { core.runs.requests.insert(.stop) } else { handle.request(.stop) }

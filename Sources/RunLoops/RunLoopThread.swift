@@ -88,10 +88,11 @@ public final class RunLoopThread: Sendable {
     /// Ends the loop's runs, and then the thread.
     ///
     /// The loop finishes its current pass. If handlers run the loop, these inner runs end, too. Blocks that still wait are
-    /// destroyed without having run. Messages stay in their ports. A second call does nothing.
+    /// destroyed without having run. Messages stay in their ports. A second call does nothing. In a forked child, which does not have
+    /// the thread, the call does nothing.
     ///
     /// > Thread safety: any thread. Not in a signal handler.
-    public func stop() { runLoop.handle.request(.end) }
+    public func stop() { if !Fork.isChild { runLoop.handle.request(.end) } }
 
     /// Waits until the thread has ended its loop.
     ///

@@ -155,7 +155,6 @@ enum LoopUse: String, Codable, CaseIterable {
     case perform = "RunLoop.perform"
     case run = "RunLoop.run"
     case add = "RunLoop.add(timer)"
-    case stop = "RunLoop.stop"
     case wakeUp = "RunLoop.wakeUp"
     case send = "Port.send"
     case signal = "ManualSource.signal"
@@ -166,7 +165,6 @@ enum LoopUse: String, Codable, CaseIterable {
         case .perform: inherited.own.perform {}
         case .run: inherited.own.run(until: .now)
         case .add: inherited.own.add(inherited.timer, forMode: .default)
-        case .stop: inherited.other.runLoop.stop()
         case .wakeUp: inherited.own.wakeUp()
         case .send: do { try inherited.port.send(1) } catch { Issue.record(error) }
         case .signal: inherited.manual.signal()
@@ -237,7 +235,7 @@ enum LoopUse: String, Codable, CaseIterable {
     enum OtherUse: String, Codable, CaseIterable {
         case performElsewhere, performSeveral, performInModes, performLater, performAndWait,
             performAndWaitHere
-        case mainLoop, makeCurrent, signalPort, sendSeveral, stopThread, joinThread, newThread, guest
+        case mainLoop, makeCurrent, signalPort, sendSeveral, joinThread, newThread, guest
 
         fileprivate func happen(_ inherited: Inherited) throws {
             let loop = inherited.other.runLoop
@@ -252,7 +250,6 @@ enum LoopUse: String, Codable, CaseIterable {
             case .makeCurrent: _ = try RunLoop.makeCurrent()
             case .signalPort: try inherited.signals.send()
             case .sendSeveral: try inherited.port.send(contentsOf: [1, 2])
-            case .stopThread: inherited.other.stop()
             case .joinThread: inherited.other.join()
             case .guest: _ = try RunLoop.Guest()
             case .newThread: _ = try RunLoopThread(name: "child's")

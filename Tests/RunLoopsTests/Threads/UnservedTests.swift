@@ -50,6 +50,62 @@ import Testing
         }
     }
 
+    /// The kinds of inputs that ``fill()`` does not add.
+    enum OtherKind: String, Codable, CaseIterable {
+        case wallClockTimer, signal, process, library, gracefulStop, delayedBlock
+
+        /// Adds an input of the kind to the current loop.
+        ///
+        /// - Returns: The word for the kind, and the line.
+        fileprivate func add() throws -> (String, Int) {
+            let loop = RunLoop.current
+            switch self {
+            case .wallClockTimer:
+                let line = #line + 1
+                let timer = WallClockTimer {
+                    $0 + .seconds(60)
+                } handler: { _ in
+                }
+                try loop.add(timer, forMode: .common)
+                return ("timer", line)
+            case .signal:
+                let (source, line) = (try SignalSource(SIGUSR2) { _, _ in }, #line)
+                try loop.add(source, forMode: .default)
+                return ("source", line)
+            case .process:
+                let child = Child(shell: "exit 0")
+                let (source, line) = (try ProcessSource(child.processID) { _, _ in }, #line)
+                try loop.add(source, forMode: .default)
+                return ("source", line)
+            case .library:
+                let (source, line) = (try LibrarySource { _ in }, #line)
+                source.deadline = .now
+                try loop.add(source, forMode: .default)
+                return ("source", line)
+            case .gracefulStop:
+                let (stop, line) = (try GracefulStop(signals: [SIGUSR1], within: .seconds(1)) { _ in }, #line)
+                try loop.add(stop, forMode: .common)
+                return ("source", line)
+            case .delayedBlock:
+                let (_, line) = (loop.perform(after: .zero) {}, #line)
+                return ("block", line)
+            }
+        }
+    }
+
+    @Test(arguments: OtherKind.allCases)
+    func `an input of each kind that was never served is reported once, with its place`(kind: OtherKind) async
+    {
+        await #expect(processExitsWith: .success) { [kind] in
+            let added = Log<(String, Int)>()
+            let lines = try UnservedTests.lines { added.add(try kind.add()) }
+            let (word, line) = added.entries[0]
+            #expect(lines.count == 1, "\(lines)")
+            let place = "UnservedTests.swift:\(line);"
+            #expect(lines.allSatisfy { $0.contains(word) && $0.contains(place) }, "\(lines)")
+        }
+    }
+
     @Test func `a loop that has run, or holds nothing, is not reported`() async throws {
         try await #require(processExitsWith: .success) {
             let lines = try UnservedTests.lines {

@@ -24,8 +24,10 @@ package struct LoopCallback: Sendable {
 
     /// Schedules the call of the handler on its loop.
     ///
-    /// Any thread can call this. If the loop ends before it has called the handler, the handler is not called.
+    /// Any thread can call this. If the loop ends before it has called the handler, the handler is not called. In a forked child, no
+    /// handler is called.
     package func schedule() {
+        if Fork.isChild { return }
         guard let loop = loop.object(as: RunLoop.self) else { return }
         let number = number
         loop.perform(fileID: origin.fileID, line: Int(origin.line)) {

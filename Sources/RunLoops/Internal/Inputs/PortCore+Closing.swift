@@ -22,7 +22,9 @@ extension PortCore {
             // The receiver sleeps on this signal, or is about to sleep. When it wakes, it finds that the port is closed, and
             // releases the port. The bell is nudged instead of rung, because a receiver that is arming the bell at this moment
             // would count a ring as a signal from a sender.
-            ReadyNode.send(signal)
+            //
+            // In a forked child, the receiver's loop is the parent's, and must not wake.
+            if Fork.isChild { _ = ReadyNode.takeRetained(signal) } else { ReadyNode.send(signal) }
         }
         // A receiver that is serving the port at this moment finds that the port is closed, and destroys what is left.
         destroyWhatIsLeft()
