@@ -1,5 +1,6 @@
 #include "CFoundationLoops.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -40,6 +41,8 @@ extern void CFRunLoopWakeUp(Reference loop);
 extern Reference CFRunLoopCopyCurrentMode(Reference loop);
 extern int CFRunLoopRunInMode(Reference mode, double seconds, unsigned char return_after_source);
 extern void CFRelease(Reference object);
+// Not in the public headers, so a version of CoreFoundation without it is possible.
+extern Reference _CFRunLoopGet0(pthread_t thread) __attribute__((weak));
 
 struct runloops_foundation_link {
     void (*observer)(void *, unsigned long);
@@ -116,4 +119,8 @@ void runloops_foundation_end(runloops_foundation_link *link) {
     CFRelease(link->source);
     CFRelease(link->anchor);
     free(link);
+}
+
+const void *runloops_foundation_loop(uintptr_t thread) {
+    return _CFRunLoopGet0 ? _CFRunLoopGet0((pthread_t)thread) : NULL;
 }

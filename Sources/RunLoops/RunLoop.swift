@@ -1,4 +1,6 @@
 internal import CThreads
+internal import Glibc
+package import Synchronization
 
 /// The run loop of a thread, which sleeps until there is work, calls your handlers on the thread, and sleeps again.
 ///
@@ -41,6 +43,9 @@ public final class RunLoop: Sendable {
     nonisolated(unsafe) private var ownCore: LoopCore?
 
     let storedName = Guarded("")
+
+    /// The thread of the loop, as the system's threads library knows it; 0 before it has the loop, and after its end.
+    package let posixThread = Atomic<UInt>(0)
 
     /// The objects that other modules of the package keep for this loop.
     let objects = LoopObjects()
@@ -128,6 +133,7 @@ public final class RunLoop: Sendable {
     func install() {
         if isInstalled { return }
         handle.processorTime.begin()
+        posixThread.store(UInt(pthread_self()), ordering: .relaxed)
         unsafe runloops_thread_set_loop(Unmanaged.passRetained(self).toOpaque())
         ThreadEnd.watch(.loop) {
             let notice = RunLoop.endCurrent()
@@ -150,6 +156,7 @@ public final class RunLoop: Sendable {
         unsafe loop.ownCore?.prepareEnd()
         unsafe loop.ownCore?.callEndHandlers()
         LoopRegistry.remove(loop)
+        loop.posixThread.store(0, ordering: .relaxed)
         if loop.isMain, let core = unsafe loop.ownCore { reportAbandoned(core) }
         unsafe loop.ownCore?.end(loop.objects.takeCompanions)
         loop.objects.end()

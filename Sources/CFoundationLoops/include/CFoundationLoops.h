@@ -2,6 +2,7 @@
 #define CFOUNDATION_LOOPS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 // Foundation's run loop, through the functions of CoreFoundation that libFoundation exports.
 
@@ -37,5 +38,10 @@ bool runloops_foundation_runs(void);
 
 /// Ends the observation and frees the link.
 void runloops_foundation_end(runloops_foundation_link *_Nonnull link);
+
+/// Returns the object of a thread's loop, which is made now if the thread has none; null if CoreFoundation has no such function.
+///
+/// CoreFoundation keeps the object. The thread must not have ended.
+const void *_Nullable runloops_foundation_loop(uintptr_t thread);
 
 #endif

@@ -140,13 +140,12 @@ extension RunLoop {
     /// Returns the object of CoreFoundation that stands for this loop.
     ///
     /// - Returns: The object.
-    /// - Precondition: The loop is the main thread's or the calling thread's, or its thread has asked for its object before.
+    /// - Precondition: The loop has not ended.
     ///
     /// > Thread safety: any thread.
     public func getCFRunLoop() -> CFRunLoop {
         guard let object = ServedLoop.object(of: self) else {
-            misuse(
-                "RunLoop.getCFRunLoop: the loop's thread has not asked for it; call it on that thread first")
+            misuse("RunLoop.getCFRunLoop: the \(self) has ended; keep the object that you got before")
         }
         return object
     }

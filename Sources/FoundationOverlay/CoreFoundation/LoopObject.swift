@@ -36,6 +36,22 @@ class LoopObject: @unchecked Sendable {
     /// True if the object is in no mode.
     final var isNowhere: Bool { members.withLock { $0.isEmpty } }
 
+    /// True if the object was added to a mode, or as one of the objects in the common modes, and not removed since.
+    final func has(_ served: ServedLoop, _ mode: RunLoop.Mode) -> Bool {
+        members.withLock { $0.contains(Member(loop: ObjectIdentifier(served), mode: mode)) }
+    }
+
+    /// Notes that the object is in no mode of a loop any more.
+    ///
+    /// - Returns: The modes.
+    final func leaveAll(_ served: ServedLoop) -> [RunLoop.Mode] {
+        members.withLock { members in
+            let own = members.filter { $0.loop == ObjectIdentifier(served) }
+            members.subtract(own)
+            return own.map(\.mode)
+        }
+    }
+
     /// True if the object is in a mode: by itself, or as one of the objects in the common modes.
     final func isIn(_ served: ServedLoop, _ mode: RunLoop.Mode) -> Bool {
         let id = ObjectIdentifier(served)

@@ -6,7 +6,10 @@ internal import class RunLoops.RunLoop
 
 /// What a `CFRunLoopObserver` does in a loop of this package.
 ///
-/// `@unchecked Sendable`: `observer` and `served` are used on the thread of the loop only; the rest is constant.
+/// When the object leaves its last mode, the observer in the loop ends, and the next mode gets a new one, so that an object can move
+/// from one loop to another.
+///
+/// `@unchecked Sendable`: `observer` and `served` are accessed under the lock; the rest is constant.
 final class ObserverObject: LoopObject, @unchecked Sendable {
     let user: UserInformation?
     private let callout: (CFRunLoopObserver?, CFRunLoopActivity) -> Void
@@ -15,6 +18,7 @@ final class ObserverObject: LoopObject, @unchecked Sendable {
     /// A strong reference would outlive the loop.
     private weak var observer: RunLoop.Observer?
     private var served: ServedLoop?
+    private let lock = Guarded(())
 
     init(_ user: UserInformation?, _ callout: @escaping (CFRunLoopObserver?, CFRunLoopActivity) -> Void) {
         self.user = user
@@ -32,28 +36,39 @@ final class ObserverObject: LoopObject, @unchecked Sendable {
     func call(_ object: CFRunLoopObserver?, _ activity: CFRunLoopActivity) { callout(object, activity) }
 
     func add(_ object: CFRunLoopObserver, to served: ServedLoop, _ mode: RunLoop.Mode) {
-        guard enter(served, mode) else { return }
+        let isNew = lock.withLock { _ in
+            // As in CoreFoundation, an observer of one loop is not added to another one.
+            let owner = self.served ?? served
+            guard owner === served, enter(served, mode) else { return false }
+            self.served = served
+            return true
+        }
+        guard isNew else { return }
         served.onThread { [self] in
-            if !CoreFoundation.CFRunLoopObserverIsValid(object) { return }
-            let observer = self.observer ?? makeObserver(object)
-            (self.observer, self.served) = (observer, served)
+            // The object can have become invalid, or left the mode, on another thread meanwhile.
+            guard CoreFoundation.CFRunLoopObserverIsValid(object), has(served, mode) else { return }
+            let observer = lock.withLock { _ in
+                let observer = self.observer ?? makeObserver(object)
+                self.observer = observer
+                return observer
+            }
             served.loop.add(observer, forMode: mode)
         }
     }
 
     func remove(from served: ServedLoop, _ mode: RunLoop.Mode) {
-        guard leave(served, mode) else { return }
-        served.onThread { [self] in
-            guard let observer else { return }
-            served.loop.remove(observer, forMode: mode)
+        let (left, isLast) = lock.withLock { _ -> (RunLoop.Observer?, Bool) in
+            guard leave(served, mode) else { return (nil, false) }
+            let left = observer
+            if !isNowhere { return (left, false) }
+            (observer, self.served) = (nil, nil)
+            return (left, true)
         }
+        if isLast { left?.invalidate() } else if let left { served.loop.remove(left, forMode: mode) }
     }
 
     /// Ends the observer in its loop, after the object has become invalid.
-    func invalidate() {
-        guard let served else { return }
-        served.onThread { [self] in observer?.invalidate() }
-    }
+    func invalidate() { lock.withLock { _ in observer }?.invalidate() }
 
     private func makeObserver(_ object: CFRunLoopObserver) -> RunLoop.Observer {
         let repeats = CFRunLoopObserverDoesRepeat(object)

@@ -1,3 +1,4 @@
+internal import CFoundationLoops
 internal import CoreFoundation
 internal import Foundation
 internal import RunLoops
@@ -8,7 +9,7 @@ internal import class RunLoops.RunLoop
 /// A loop of this package that a `CFRunLoop` stands for.
 ///
 /// A `CFRunLoop` is CoreFoundation's object of a thread. It stands for the thread's loop of this package once the thread has asked
-/// for it with a function of this module, and as long as that loop exists. The object of the main thread always does.
+/// for it with a function of this module, or another thread has asked for the object of that loop, and as long as that loop exists. The object of the main thread always does.
 final class ServedLoop: Sendable {
     private static let loops = Mutex<[ObjectIdentifier: ServedLoop]>([:])
 
@@ -16,7 +17,7 @@ final class ServedLoop: Sendable {
     /// The object.
     ///
     /// `nonisolated(unsafe)`: it is constant, and its functions may be called on any thread.
-    nonisolated(unsafe) private let object: CFRunLoop
+    nonisolated(unsafe) let object: CFRunLoop
 
     private struct State {
         /// The modes of the runs under way, the innermost one last.
@@ -35,7 +36,9 @@ final class ServedLoop: Sendable {
     /// The innermost mode in which the loop runs; nil between runs.
     ///
     /// Any thread may ask.
-    var currentMode: RunLoop.Mode? { state.withLock { $0.modes.last } }
+    var currentMode: RunLoop.Mode? {
+        state.withLock { $0.isWatched ? $0.modes.last : loop.currentMode }
+    }
 
     /// True while the loop waits.
     ///
@@ -47,8 +50,7 @@ final class ServedLoop: Sendable {
     /// The calling thread's loop, for its `CFRunLoop`.
     static func current(_ object: CFRunLoop) -> ServedLoop {
         let loop = RunLoop.current
-        let (served, isNew) = served(object, loop)
-        if isNew { loop.addEndHandler { forget(object) } }
+        let served = served(object, loop)
         served.watch()
         return served
     }
@@ -58,24 +60,34 @@ final class ServedLoop: Sendable {
         guard let object else { return nil }
         if let known = loops.withLock({ $0[id(object)] }) { return known }
         guard object === CoreFoundation.CFRunLoopGetMain() else { return nil }
-        let served = served(object, RunLoop.main).0
+        let served = served(object, RunLoop.main)
         if served.loop.isCurrent { served.watch() } else { served.loop.performInEveryMode { served.watch() } }
         return served
     }
 
-    /// The object for a loop; nil if the loop belongs to another thread, which has not asked for its object yet.
+    /// The object for a loop; nil if the loop has ended.
     static func object(of loop: RunLoop) -> CFRunLoop? {
         if loop.isCurrent { return CFRunLoopGetCurrent() }
         if loop === RunLoop.main { return CFRunLoopGetMain() }
-        return loops.withLock { loops in loops.values.first { $0.loop === loop } }.map { unsafe $0.object }
+        if let known = loops.withLock({ loops in loops.values.first { $0.loop === loop } }) {
+            return unsafe known.object
+        }
+        // The loop's thread has not asked for its object yet. CoreFoundation makes the object, and the thread finds it later.
+        let thread = loop.posixThread.load(ordering: .relaxed)
+        guard thread != 0, let pointer = unsafe runloops_foundation_loop(thread) else { return nil }
+        // Safe: the pointer is that of a `CFRunLoop`, which CoreFoundation keeps for the thread.
+        let object = unsafe Unmanaged<CFRunLoop>.fromOpaque(pointer).takeUnretainedValue()
+        let served = served(object, loop)
+        loop.performInEveryMode { served.watch() }
+        return object
     }
 
-    private static func served(_ object: CFRunLoop, _ loop: RunLoop) -> (ServedLoop, isNew: Bool) {
+    private static func served(_ object: CFRunLoop, _ loop: RunLoop) -> ServedLoop {
         loops.withLock { loops in
-            if let known = loops[id(object)], known.loop === loop { return (known, false) }
+            if let known = loops[id(object)], known.loop === loop { return known }
             let new = ServedLoop(loop, object)
             loops[id(object)] = new
-            return (new, true)
+            return new
         }
     }
 
@@ -113,6 +125,11 @@ final class ServedLoop: Sendable {
         }
         if let mode = loop.currentMode { state.withLock { $0.modes = [mode] } }
         loop.add(makeObserver(), forMode: .common)
+        if loop !== RunLoop.main {
+            loop.addEndHandler { [object = unsafe object] in ServedLoop.forget(object) }
+        }
+        // So the thread's end destroys the object, even if another thread was the first to ask for it.
+        CoreFoundation.CFRunLoopGetCurrent()
     }
 
     /// Runs the loop in a mode, and follows this run also if the mode is not a common one.

@@ -35,28 +35,24 @@ final class SourceObject: LoopObject, @unchecked Sendable {
         return unsafe LoopObject.of(context.info, context.release) as? SourceObject
     }
 
+    /// Adds the source; like CoreFoundation's, this calls the function for that on the calling thread.
     func add(_ object: CFRunLoopSource, to served: ServedLoop, _ mode: RunLoop.Mode, _ loop: CFRunLoop) {
         guard enter(served, mode) else { return }
-        let loop = Passed(loop)
-        let object = Passed(object)
+        let source = source(in: served, object)
         served.onThread { [self] in
-            if !CoreFoundation.CFRunLoopSourceIsValid(object.value) { return }
-            let source = source(in: served, object.value)
+            // The object can have left the mode on another thread meanwhile.
+            if !has(served, mode) { return }
             served.loop.add(source, forMode: mode)
-            unsafe context.schedule?(user.info, loop.value, mode.name)
             // A signal that was sent before the source joined is not lost.
             if state.withLock({ $0.isSignalled }) { source.signal() }
         }
+        unsafe context.schedule?(user.info, loop, mode.name)
     }
 
     func remove(from served: ServedLoop, _ mode: RunLoop.Mode, _ loop: CFRunLoop) {
         guard leave(served, mode) else { return }
-        let loop = Passed(loop)
-        served.onThread { [self] in
-            guard let source = known(in: served) else { return }
-            served.loop.remove(source, forMode: mode)
-            unsafe context.cancel?(user.info, loop.value, mode.name)
-        }
+        if let source = known(in: served) { served.loop.remove(source, forMode: mode) }
+        unsafe context.cancel?(user.info, loop, mode.name)
     }
 
     func signal() {
@@ -77,17 +73,13 @@ final class SourceObject: LoopObject, @unchecked Sendable {
             return Array(state.sources.values)
         }
         for (served, source) in ended {
-            served.onThread { [self] in
-                source.object(as: ManualSource.self)?.invalidate()
-                if let object = ServedLoop.object(of: served.loop) {
-                    unsafe context.cancel?(user.info, object, RunLoop.Mode.default.name)
-                }
-            }
+            source.object(as: ManualSource.self)?.invalidate()
+            for mode in leaveAll(served) { unsafe context.cancel?(user.info, served.object, mode.name) }
         }
     }
 
     private func source(in served: ServedLoop, _ object: CFRunLoopSource) -> ManualSource {
-        if let known = known(in: served) { return known }
+        if let known = known(in: served), known.isValid { return known }
         let object = Passed(object)
         let source = ManualSource { [self] in
             // The first loop that sees the signal performs the work.

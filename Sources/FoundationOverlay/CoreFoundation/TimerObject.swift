@@ -1,14 +1,16 @@
 internal import CoreFoundation
 internal import Foundation
 internal import RunLoops
-internal import Synchronization
 
 internal import class RunLoops.RunLoop
 internal import class RunLoops.Timer
 
 /// What a `CFRunLoopTimer` does in a loop of this package.
 ///
-/// `@unchecked Sendable`: `timer` is used on the thread of its loop only; `published` is guarded by its lock; the rest is constant.
+/// The timer in the loop is made, changed and ended on any thread. When the object leaves its last mode, that timer ends, and the next
+/// mode gets a new one, so that an object can move from one loop to another.
+///
+/// `@unchecked Sendable`: `timer` is accessed under the lock of `published`; the rest is constant.
 final class TimerObject: LoopObject, @unchecked Sendable {
     let interval: TimeInterval
     let user: UserInformation?
@@ -18,20 +20,20 @@ final class TimerObject: LoopObject, @unchecked Sendable {
     /// A strong reference would outlive the loop.
     private weak var timer: Timer?
 
-    private struct Published {
+    private struct Published: Sendable {
         var date: CFAbsoluteTime
         var tolerance: TimeInterval = 0
         /// The loop that has the timer; a timer can be in one loop.
         var served: ServedLoop?
     }
 
-    private let published: Mutex<Published>
+    private let published: Guarded<Published>
 
     init(
         _ date: CFAbsoluteTime, _ interval: TimeInterval, _ user: UserInformation?,
         _ callout: @escaping (CFRunLoopTimer?) -> Void
     ) {
-        published = Mutex(Published(date: date))
+        published = Guarded(Published(date: date))
         self.interval = max(interval, 0)
         self.user = user
         self.callout = callout
@@ -60,41 +62,44 @@ final class TimerObject: LoopObject, @unchecked Sendable {
     // MARK: - Membership
 
     func add(_ object: CFRunLoopTimer, to served: ServedLoop, _ mode: RunLoop.Mode) {
-        let owner = published.withLock { published in
-            published.served = published.served ?? served
-            return published.served
+        let timer = published.withLock { published -> Timer? in
+            // As in CoreFoundation, a timer of one loop is not added to another one.
+            let owner = published.served ?? served
+            guard owner === served, enter(served, mode) else { return nil }
+            published.served = served
+            if let known = self.timer, known.isValid { return known }
+            let new = makeTimer(object, published)
+            self.timer = new
+            return new
         }
-        // As in CoreFoundation, a timer of one loop is not added to another one.
-        guard owner === served, enter(served, mode) else { return }
-        served.onThread { [self] in
-            if !CoreFoundation.CFRunLoopTimerIsValid(object) { return }
-            let timer = self.timer ?? makeTimer(object)
-            self.timer = timer
-            served.loop.add(timer, forMode: mode)
-        }
+        guard let timer else { return }
+        served.loop.addAnywhere(timer, forMode: mode)
+        // The object can have become invalid, or left the mode, on another thread meanwhile.
+        if !CoreFoundation.CFRunLoopTimerIsValid(object) { timer.invalidate() }
+        if !has(served, mode) { served.loop.remove(timer, forMode: mode) }
     }
 
     func remove(from served: ServedLoop, _ mode: RunLoop.Mode) {
-        guard leave(served, mode) else { return }
-        if isNowhere { published.withLock { $0.served = nil } }
-        served.onThread { [self] in
-            guard let timer else { return }
-            served.loop.remove(timer, forMode: mode)
+        let (left, isLast) = published.withLock { published -> (Timer?, Bool) in
+            guard leave(served, mode) else { return (nil, false) }
+            let left = timer
+            if !isNowhere { return (left, false) }
+            published.served = nil
+            timer = nil
+            return (left, true)
         }
+        if isLast { left?.invalidate() } else if let left { served.loop.remove(left, forMode: mode) }
     }
 
     /// Ends the timer in its loop, after the object has become invalid.
-    func invalidate() {
-        guard let served = published.withLock({ $0.served }) else { return }
-        served.onThread { [self] in timer?.invalidate() }
-    }
+    func invalidate() { published.withLock { _ in timer }?.invalidate() }
 
-    private func makeTimer(_ object: CFRunLoopTimer) -> Timer {
-        let date = Date(timeIntervalSinceReferenceDate: date)
+    private func makeTimer(_ object: CFRunLoopTimer, _ published: Published) -> Timer {
+        let date = Date(timeIntervalSinceReferenceDate: published.date)
         let timer = Timer(fire: date, interval: interval, repeats: interval > 0) { [self] timer in
             fire(object, timer)
         }
-        if tolerance > 0 { timer.tolerance = tolerance }
+        if published.tolerance > 0 { timer.tolerance = published.tolerance }
         return timer
     }
 
@@ -114,19 +119,19 @@ final class TimerObject: LoopObject, @unchecked Sendable {
     // MARK: - Changes
 
     func set(_ date: CFAbsoluteTime) {
-        let served = published.withLock { published in
+        let timer = published.withLock { published in
             published.date = date
-            return published.served
+            return self.timer
         }
-        served?.onThread { [self] in timer?.fireDate = Date(timeIntervalSinceReferenceDate: date) }
+        timer?.fireDate = Date(timeIntervalSinceReferenceDate: date)
     }
 
     func setTolerance(_ tolerance: TimeInterval) {
         let tolerance = interval > 0 ? min(max(tolerance, 0), interval / 2) : max(tolerance, 0)
-        let served = published.withLock { published in
+        let timer = published.withLock { published in
             published.tolerance = tolerance
-            return published.served
+            return self.timer
         }
-        served?.onThread { [self] in timer?.tolerance = tolerance }
+        timer?.tolerance = tolerance
     }
 }
