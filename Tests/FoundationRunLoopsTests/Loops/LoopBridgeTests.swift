@@ -37,14 +37,45 @@ import class RunLoops.RunLoopThread
         }
     }
 
-    @Test(arguments: Host.allCases)
+    /// The ways in which a thread gets its bridge.
+    enum Making: CaseIterable, Sendable {
+        case outside, inOurHandler, inFoundationsHandler
+        /// Three bridges, of which the first and the last end.
+        case several
+
+        func makeBridge() throws -> RunLoopBridge {
+            let bridges = Log<RunLoopBridge>()
+            let add: @Sendable () -> Void = {
+                do { bridges.add(try RunLoopBridge()) } catch { Issue.record(error) }
+            }
+            switch self {
+            case .outside: add()
+            case .inOurHandler:
+                let timer = RunLoops.Timer(fireAt: .now, interval: .zero, repeats: false) { _ in add() }
+                RunLoop.current.add(timer, forMode: .default)
+                Host.ours.run { !bridges.entries.isEmpty }
+            case .inFoundationsHandler:
+                let timer = Foundation.Timer(fire: Date(), interval: 0, repeats: false) { _ in add() }
+                Foundation.RunLoop.current.add(timer, forMode: .default)
+                Host.foundations.run { !bridges.entries.isEmpty }
+            case .several:
+                for _ in 0..<3 { add() }
+                bridges.entries[0].invalidate()
+                bridges.entries[2].invalidate()
+                return bridges.entries[1]
+            }
+            return try #require(bridges.entries.first)
+        }
+    }
+
+    @Test(arguments: Host.allCases, Making.allCases)
     func `10,000 timers and 10,000 performs of each loop are served, whichever loop runs, and none early`(
-        host: Host
+        host: Host, making: Making
     ) throws {
         let count = 10_000
         let fired = Log<(loop: Host, index: Int, lateness: Duration)>()
         try onThread {
-            let bridge = try RunLoopBridge()
+            let bridge = try making.makeBridge()
             let start = ContinuousClock.now + .milliseconds(100)
             for index in 0..<count {
                 let due = start + .microseconds(10 * index)
