@@ -34,7 +34,7 @@ import ServerSupport
         let stop = try GracefulStop(within: limits.grace + .seconds(5)) { _ in
             runner.assumeIsolated { $0.stop() }
         }
-        stop.onForcedEnd = { end in
+        stop.onForcedEnd { _, end in
             runner.assumeIsolated { $0.killAll() }
             exit(end.exitStatus)
         }
