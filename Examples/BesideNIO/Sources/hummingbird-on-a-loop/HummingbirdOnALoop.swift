@@ -8,12 +8,11 @@ import class Foundation.ProcessInfo
 import func Glibc.fflush
 
 /// Counts on the thread of a run loop, as a library would that must stay there.
-actor Counter {
-    private let loop: RunLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+actor Counter: RunLoopActor {
+    nonisolated let runLoop: RunLoop
     private var count = 0
 
-    init(_ loop: RunLoop) { self.loop = loop }
+    init(on runLoop: RunLoop) { self.runLoop = runLoop }
 
     func next() -> Int {
         count += 1
@@ -40,7 +39,7 @@ actor Counter {
     }
 
     private static func router(_ loop: RunLoop) -> Router<BasicRequestContext> {
-        let counter = Counter(loop)
+        let counter = Counter(on: loop)
         let router = Router()
         router.get("count") { _, _ in
             "call \(await counter.next()) on the loop's thread: \(loop.isCurrent)\n"
