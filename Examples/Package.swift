@@ -94,7 +94,7 @@ let package = Package(
             name: "ExampleTests",
             dependencies: [
                 "chat-server", "tcp-proxy", "restarting-server", "fetcher", "job-runner", "notes-service",
-                "http-loops", "cache-worker", "redis-cache-worker", messagePorts,
+                "http-loops", "cache-worker", "redis-cache-worker", messagePorts, runLoops,
             ],
             path: "Tests/ExampleTests", swiftSettings: settings),
     ],

@@ -1,5 +1,6 @@
 import Foundation
 import MessagePorts
+import RunLoops
 import Testing
 
 extension Examples {

@@ -131,8 +131,7 @@ import Testing
         }
         stage.stop()
         try BareThread { [specimen = stage.specimen] in specimen.end() }.join()
-        // A port has given its handler back when it left its loop.
-        #expect(stage.releases.entries == [[.endHandler, .port, .signalPort].contains(kind)])
+        #expect(stage.releases.entries == [kind == .endHandler])
     }
 
     @Test(arguments: Specimen.Kind.allCases, [true, false])
@@ -145,9 +144,7 @@ import Testing
                 Child {
                     stage.specimen.end()
                     if stage.specimen.isValid() { return 1 }
-                    // The handler of a port belongs to its loop, of which the child has a copy.
-                    let isPort = kind == .port || kind == .signalPort
-                    return stage.releases.entries.count == 1 || isPort && !isOnLoopThread ? 0 : 2
+                    return stage.releases.entries.count == 1 ? 0 : 2
                 }.wait()
             }
             if isOnLoopThread {

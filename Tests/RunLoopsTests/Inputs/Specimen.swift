@@ -10,10 +10,10 @@ final class Specimen: @unchecked Sendable {
     /// The kinds of objects that any thread can end.
     enum Kind: String, Codable, CaseIterable {
         case timer, wallClockTimer, descriptor, observer, manual, signal, process, library, gracefulStop,
-            endHandler, port, signalPort
+            endHandler
 
-        /// The kinds of inputs that keep their handlers when they leave a mode.
-        static let inputs = allCases.filter { ![.endHandler, .port, .signalPort].contains($0) }
+        /// The kinds that are in modes.
+        static let inputs = allCases.filter { $0 != .endHandler }
     }
 
     let end: () -> Void
@@ -133,20 +133,6 @@ final class Specimen: @unchecked Sendable {
                 provoke: { if stop.isValid { Signals.send(Specimen.stopSignal) } },
                 add: { try loop.add(stop, forMode: .default) },
                 remove: { loop.remove(stop, forMode: .default) }, input: stop)
-        case .port:
-            let port = Port<Int>()
-            return Specimen(
-                end: { port.invalidate() }, isValid: { port.isValid },
-                provoke: { if port.isValid { do { try port.send(1) } catch { Issue.record(error) } } },
-                add: { loop.add(port, forMode: .default) { _ in handler() } },
-                remove: { loop.remove(port, forMode: .default) })
-        case .signalPort:
-            let port = Port<Void>()
-            return Specimen(
-                end: { port.invalidate() }, isValid: { port.isValid },
-                provoke: { if port.isValid { do { try port.send() } catch { Issue.record(error) } } },
-                add: { loop.add(port, forMode: .default) { handler() } },
-                remove: { loop.remove(port, forMode: .default) })
         case .endHandler:
             let handle = loop.addEndHandler(handler)
             return Specimen(end: { handle.cancel() })
