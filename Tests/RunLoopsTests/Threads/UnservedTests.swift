@@ -52,7 +52,7 @@ import Testing
 
     /// The kinds of inputs that ``fill()`` does not add.
     enum OtherKind: String, Codable, CaseIterable {
-        case wallClockTimer, signal, process, library, gracefulStop, delayedBlock
+        case wallClockTimer, signal, process, library, delayedBlock
 
         /// Adds an input of the kind to the current loop.
         ///
@@ -67,7 +67,8 @@ import Testing
                 } handler: { _ in
                 }
                 try loop.add(timer, forMode: .common)
-                return ("timer", line)
+                // The loop knows the source of the timer's descriptor.
+                return ("source", line)
             case .signal:
                 let (source, line) = (try SignalSource(SIGUSR2) { _, _ in }, #line)
                 try loop.add(source, forMode: .default)
@@ -82,13 +83,10 @@ import Testing
                 source.deadline = .now
                 try loop.add(source, forMode: .default)
                 return ("source", line)
-            case .gracefulStop:
-                let (stop, line) = (try GracefulStop(signals: [SIGUSR1], within: .seconds(1)) { _ in }, #line)
-                try loop.add(stop, forMode: .common)
-                return ("source", line)
             case .delayedBlock:
+                // The loop knows the timer of the block.
                 let (_, line) = (loop.perform(after: .zero) {}, #line)
-                return ("block", line)
+                return ("timer", line)
             }
         }
     }
