@@ -109,7 +109,7 @@ extension Examples {
         }
 
         @Test func `a client that is killed ends the server's connection`() throws {
-            let server = try ServerProcess("chat-server", "--port", "0", "--log-ends", "1")
+            let server = try ServerProcess("chat-server", "--port", "0")
             // For the server, the proxy is a client.
             let client = try proxy(to: server.port())
             let peer = try Peer(port: client.port())
@@ -117,7 +117,7 @@ extension Examples {
             client.signal(SIGKILL)
             #expect(try client.end() == -SIGKILL)
             _ = try peer.drain()
-            _ = try server.errors.line { $0.hasPrefix("1 at ") && $0.hasSuffix("closed by the peer") }
+            _ = try server.errors.line { $0.hasPrefix("1: ") && $0.hasSuffix("closed by the peer") }
         }
 
         @Test func `a server that is stopped by SIGSTOP is given up after the time-out`() throws {
@@ -136,8 +136,7 @@ extension Examples {
         }
 
         @Test func `a client that is stopped by SIGSTOP is disconnected at its limit`() throws {
-            let server = try ServerProcess(
-                "chat-server", "--port", "0", "--output-limit", "100000", "--log-ends", "1")
+            let server = try ServerProcess("chat-server", "--port", "0", "--output-limit", "100000")
             let client = try proxy(to: server.port())
             let behind = try Peer(port: client.port())
             #expect(try behind.line()?.hasPrefix("* Welcome, number 1.") == true)
@@ -146,11 +145,11 @@ extension Examples {
             try client.suspend()
             let line = String(repeating: "x", count: 4_000)
             // The kernel stores some megabytes for the suspended client before the server does.
-            for _ in 0..<10_000 where !server.errors.all.contains(where: { $0.hasPrefix("1 at ") }) {
+            for _ in 0..<10_000 where !server.errors.all.contains(where: { $0.hasPrefix("1: ") }) {
                 try author.send("\(line)\n")
                 #expect(try author.line()?.hasSuffix(line) == true)
             }
-            let end = try server.errors.line { $0.hasPrefix("1 at ") }
+            let end = try server.errors.line { $0.hasPrefix("1: ") }
             #expect(end.hasSuffix("more than 100000 bytes that the peer has not read"))
         }
 
