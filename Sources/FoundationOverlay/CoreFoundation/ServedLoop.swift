@@ -9,7 +9,8 @@ internal import class RunLoops.RunLoop
 /// A loop of this package that a `CFRunLoop` stands for.
 ///
 /// A `CFRunLoop` is CoreFoundation's object of a thread. It stands for the thread's loop of this package once the thread has asked
-/// for it with a function of this module, or another thread has asked for the object of that loop, and as long as that loop exists. The object of the main thread always does.
+/// for it with a function of this module, or another thread has asked for the object of that loop, and as long as that loop exists.
+/// The object of the main thread always does.
 final class ServedLoop: Sendable {
     private static let loops = Mutex<[ObjectIdentifier: ServedLoop]>([:])
 
