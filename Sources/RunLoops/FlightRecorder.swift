@@ -45,7 +45,7 @@ public final class FlightRecorder: Sendable {
         ///
         /// Messages are blocks, jobs, port messages and deliveries. Within 50 µs, a loop records up to eight message handlers
         /// with one event each. If the handlers beyond these eight take more than 500 µs together, they are recorded as one
-        /// ``FlightRecorder/Event/Kind/stretch(count:)``. A thread records a message that it sends if the receiver has taken all
+        /// ``FlightRecorder/Event/Kind/handlers(count:)``. A thread records a message that it sends if the receiver has taken all
         /// earlier messages. Of all messages that are sent to one receiver, every 256th is recorded, too. In both cases, a thread
         /// records at most one message in 10 µs.
         case sampled

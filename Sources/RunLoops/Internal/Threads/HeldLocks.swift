@@ -6,7 +6,7 @@ internal import CThreads
 /// of the program may run a task inside the call that resumes it. So in debug builds, both end the program if a lock is held. A
 /// release build counts nothing.
 @usableFromInline
-package enum HeldLocks {
+package enum HeldLocks: Sendable {
     @usableFromInline
     package static func add(_ change: CInt) { runloops_thread_count_lock(change) }
 
