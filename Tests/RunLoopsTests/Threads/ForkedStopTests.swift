@@ -106,7 +106,8 @@ import Testing
         }
     }
 
-    @Test func `a watchdog and a recorder that a forked child stops go on in the parent`() async {
+    @Test(.disabled(if: ForcedRecording.isOn))
+    func `a watchdog and a recorder that a forked child stops go on in the parent`() async {
         await #expect(processExitsWith: .success) {
             let reports = Shared()
             let watchdog = try RunLoopWatchdog(threshold: .milliseconds(1)) { _ in reports.increment() }

@@ -6,13 +6,15 @@ import Testing
 
 /// What a datagram costs.
 @Suite struct DatagramCostTests {
+    private static let text = Array("gorets:1|c".utf8)
+
     /// Sends datagrams from all sockets of an array in turn, and runs the loop until the receiver has handled them.
     ///
     /// Few of them are under way at once, so that the kernel discards none.
     private static func exchange(_ rounds: Int, _ senders: [DatagramSocket], _ received: () -> Int) {
         for _ in 0..<rounds {
             let end = received() + 16 * senders.count
-            for _ in 0..<16 { for sender in senders { sender.send("gorets:1|c") } }
+            for _ in 0..<16 { for sender in senders { sender.send(text) } }
             RunLoop.current.run(until: "all have arrived") { received() == end }
         }
     }
