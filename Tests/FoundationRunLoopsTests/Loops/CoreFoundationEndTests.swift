@@ -118,7 +118,14 @@ import class RunLoops.RunLoopThread
         #expect(object.calls.count == calls)
         #expect(object.isValid() == !isEnd)
         #expect(object.cancels.count == (kind == .source ? 1 : 0))
-        if !isEnd { object.end() }
+        if !isEnd {
+            object.add(runner.object)
+            object.provoke()
+            // Adding an observer wakes no loop; it is called in the next pass.
+            try runner.pass()
+            waitUntil("it is called again") { object.calls.count > calls }
+            object.end()
+        }
         runner.stop()
     }
 
