@@ -89,7 +89,7 @@
 
         /// Records what follows the header that was decoded last.
         func expect(_ body: RequestRules.Body) {
-            blankLine.begin()
+            blankLine.begin(isHeader: false)
             switch body {
             case .none: expectation = .decision
             case .counted(let count): expectation = .counted(count)
@@ -210,7 +210,7 @@
 
         /// Prepares for the next request.
         func beginNext() {
-            blankLine.begin()
+            blankLine.begin(isHeader: true)
             expectation = .head(0)
             if !stopsBehind { return }
             stopsBehind = false

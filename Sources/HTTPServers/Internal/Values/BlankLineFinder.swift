@@ -41,7 +41,12 @@
             hasLastWord = letter == UInt8(ascii: "\n") && lastWord != 0
         }
 
-        /// Forgets what came before, because a new message begins.
-        mutating func begin() { self = BlankLineFinder() }
+        /// Forgets what came before, because a header or a body begins.
+        ///
+        /// In a body, no words are looked for.
+        mutating func begin(isHeader: Bool) {
+            self = BlankLineFinder()
+            hasLastWord = !isHeader
+        }
     }
 #endif
