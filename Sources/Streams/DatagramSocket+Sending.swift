@@ -54,7 +54,7 @@ extension DatagramSocket {
             // Datagrams of this pass have not been offered to the kernel yet, so they are offered now.
             flush()
             if !output.hasRoom(for: bytes.byteCount, options) {
-                output.isAwaitingRoom = true
+                output.room = .awaited
                 statistics.refused += 1
                 return false
             }

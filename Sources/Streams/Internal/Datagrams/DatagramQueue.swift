@@ -15,14 +15,21 @@ struct DatagramQueue {
 
     /// True if the kernel accepts nothing until it reports that the socket is writable.
     var isBlocked = false
-    /// True if a datagram was discarded because there was no room.
-    var isAwaitingRoom = false
-    /// True if the handler of room is to be called.
-    var owesRoom = false
+    var room = Room.there
     /// True if the first datagram was refused with an error that can be that of an earlier datagram.
     var hasOfferedAgain = false
     /// The errors that the handler is to be told.
     var undelivered = Deque<(error: SystemError, receiver: SocketAddress?)>()
+
+    /// Whether the handler of room is to be called.
+    enum Room {
+        /// No datagram was refused since the last call.
+        case there
+        /// A datagram was refused, because there was no room.
+        case awaited
+        /// There is room again, and the handler is to be called.
+        case untold
+    }
 
     /// The maximum number of errors that wait for the handler.
     static var mostErrors: Int { 64 }
@@ -35,7 +42,7 @@ struct DatagramQueue {
     var isEmpty: Bool { count == 0 }
 
     /// True if a handler is to be called.
-    var owesCall: Bool { owesRoom || !undelivered.isEmpty }
+    var owesCall: Bool { room == .untold || !undelivered.isEmpty }
 
     /// True if the limits allow one more datagram.
     func hasRoom(for bytes: Int, _ options: DatagramSocket.Options) -> Bool {

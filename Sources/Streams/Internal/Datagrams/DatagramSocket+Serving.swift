@@ -236,9 +236,8 @@ extension DatagramSocket: StreamMember {
                 output.note(SystemError(call: "sendmmsg", code: code), receiver)
             }
         }
-        if output.isAwaitingRoom && output.isHalfFree(options) {
-            output.isAwaitingRoom = false
-            output.owesRoom = handlers.room != nil
+        if output.room == .awaited && output.isHalfFree(options) {
+            output.room = handlers.room == nil ? .there : .untold
         }
     }
 
@@ -250,10 +249,11 @@ extension DatagramSocket: StreamMember {
             let (error, receiver) = output.undelivered.removeFirst()
             callHandler(&turn) { handler(self, error, receiver) }
         }
-        guard output.owesRoom, let handler = handlers.room, goesOn(turn), turn.takesStep(&budget) else {
+        guard output.room == .untold, let handler = handlers.room, goesOn(turn), turn.takesStep(&budget)
+        else {
             return
         }
-        output.owesRoom = false
+        output.room = .there
         callHandler(&turn) { handler(self) }
         flush()
     }
