@@ -1,17 +1,57 @@
 #define _GNU_SOURCE
 #include "forking.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
-pid_t forking_fork(void) { return fork(); }
+// Whether the kernel says that a thread of this process sleeps, or has ended.
+static bool sleeps(const char *thread) {
+    char path[64], text[256];
+    snprintf(path, sizeof path, "/proc/self/task/%s/stat", thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return errno == ENOENT;
+    ssize_t length = read(file, text, sizeof text - 1);
+    int code = errno;
+    close(file);
+    if (length <= 0) return length < 0 && code == ESRCH;
+    text[length] = '\0';
+    // The state follows the name, which is in parentheses and may contain some.
+    const char *name_end = strrchr(text, ')');
+    return name_end != NULL && strchr("SZX", name_end[2]) != NULL;
+}
+
+// Whether all threads of this process but the calling one sleep.
+static bool others_sleep(void) {
+    DIR *threads = opendir("/proc/self/task");
+    if (threads == NULL) return false;
+    char self[32];
+    snprintf(self, sizeof self, "%d", gettid());
+    bool sleep = true;
+    for (struct dirent *entry; sleep && (entry = readdir(threads)) != NULL;) {
+        sleep = entry->d_name[0] == '.' || strcmp(entry->d_name, self) == 0 || sleeps(entry->d_name);
+    }
+    closedir(threads);
+    return sleep;
+}
+
+pid_t forking_fork(void) {
+    const struct timespec pause = {.tv_nsec = 100000};
+    for (int tries = 0; tries < 5000 && !others_sleep(); tries++) nanosleep(&pause, NULL);
+    return fork();
+}
 
 _Noreturn void forking_exit(int code) { _exit(code); }
 

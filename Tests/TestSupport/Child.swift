@@ -24,12 +24,9 @@ public struct Child: Sendable {
     /// Forks the process of the test.
     ///
     /// - Parameter body: The closure that the child runs on its only thread, and whose result is the exit code. If the process has
-    ///   other threads, whose locks may be held, the closure does as little as possible. `SIGALRM` ends a child that hangs.
+    ///   other threads, the call waits until they sleep, so that none of them holds a lock of Swift's runtime. A lock that a
+    ///   sleeping thread holds stays held. `SIGALRM` ends a child that hangs.
     public init(_ body: () -> CInt) {
-        // The runtime prepares its tables of generic types once. A child that is made while another thread does so would wait for
-        // that thread, which it does not have, at its first array. So this thread makes one now, which ends after the other one.
-        let array: [() -> CInt] = [{ 0 }]
-        withExtendedLifetime(array) {}
         guard let child = Child.fork() else {
             Child.endThisIfItHangs()
             forking_exit(body())

@@ -3,7 +3,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/// `fork`, which Swift does not give to programs: its runtime is of little use in a child of many threads.
+/// `fork`, which Swift does not give to programs: a lock of its runtime that another thread holds is never released in a child.
+///
+/// So the call first waits until all other threads of the process sleep. If one of them runs for half a second, it forks anyway.
 pid_t forking_fork(void);
 
 /// Ends the process without running any handlers of its exit.
