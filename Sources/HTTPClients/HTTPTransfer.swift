@@ -37,12 +37,7 @@ public final class HTTPTransfer {
         var transferSet: TransferSet?
         /// libcurl's handle; nil before the handle is made, and after it was released.
         var handle: OpaquePointer?
-        /// The index of this transfer in the set's `active` list; -1 if it is not in the list.
-        var place = -1
-        /// True while the transfer is in the set's `queue`, which holds the transfers that have something to deliver.
-        var isQueued = false
-        /// True while the transfer waits in the set's `turns` for its turn to begin or to continue.
-        var awaitsTurn = false
+        var places = Places()
 
         var state = TransferState()
         var header: HeaderBlock
@@ -70,6 +65,16 @@ public final class HTTPTransfer {
             body = AnswerBody(limit: transferSet.options.bodyLimit)
             stored = StoredInput.Share(transferSet.storedInput)
         }
+    }
+
+    /// The lists of the set that a transfer is in.
+    struct Places {
+        /// The index of this transfer in the set's `active` list; -1 if it is not in the list.
+        var active = -1
+        /// True while the transfer is in the set's `queue`, which holds the transfers that have something to deliver.
+        var isQueued = false
+        /// True while the transfer waits in the set's `turns` for its turn to begin or to continue.
+        var awaitsTurn = false
     }
 
     /// The handlers that the user has set.

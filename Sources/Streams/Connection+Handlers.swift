@@ -64,7 +64,7 @@ extension Connection {
         requireOwnThread("Connection.onInputEnd")
         if !isOpen { return }
         handlers.inputEnded.replace(with: handler)
-        state.machine.handlesInputEnd = true
+        state.machine.onInputEnd = .notice
     }
 
     /// Sets the handler that is called when your code may write again.

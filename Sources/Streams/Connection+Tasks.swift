@@ -47,7 +47,7 @@ extension Connection {
     ///
     /// - Throws: ``ConnectionEndedError`` if the connection has ended.
     nonisolated(nonsending) public func drained() async throws(ConnectionEndedError) {
-        try await wait { !$0.state.isAboveMark }
+        try await wait { !$0.state.output.isAboveMark }
     }
 
     /// Waits until the connection has ended.

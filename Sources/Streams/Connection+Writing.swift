@@ -78,8 +78,8 @@ extension Connection {
 
     private func didWrite() -> Bool {
         settleLater()
-        if state.output.count > state.options.highWaterMark { state.isAboveMark = true }
-        return !state.isAboveMark
+        if state.output.count > state.options.highWaterMark { state.output.isAboveMark = true }
+        return !state.output.isAboveMark
     }
 
     /// Ends the output, so that the peer gets the end of the stream after all written bytes.

@@ -250,7 +250,7 @@ import Testing
     func `a connection with request after request is read sixteen times in a row before the kernel is asked`()
         throws
     {
-        let reads = ReadQueue()
+        let reads = try ReadQueue()
         let guesses = (0..<35).map { _ in
             reads.lastRequester = 7
             return reads.takeLastRequester() != nil

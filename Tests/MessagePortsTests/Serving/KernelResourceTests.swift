@@ -108,7 +108,7 @@ import Testing
         // This takes a minute on a clock that the test advances.
         let start = Moment.now()
         var now = start
-        let reads = ReadQueue()
+        let reads = try ReadQueue()
         let pair = try PacketSocket.pair()
         let set = try EpollSet()
         let near = OwnedDescriptor(dup(pair.near.descriptor))

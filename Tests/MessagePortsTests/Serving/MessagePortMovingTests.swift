@@ -128,7 +128,7 @@ import Testing
                 waitUntil("no more connections are accepted there") {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
-                            unsafe !port.core.deadlines.isListening
+                            unsafe !port.core.reads.deadlines.isListening
                         }
                     } catch {
                         Issue.record(error)
@@ -160,7 +160,7 @@ import Testing
                 func deadline() -> Moment? {
                     do {
                         return try successor.thread.runLoop.performAndWait { [port = successor.port] in
-                            unsafe port.core.deadlines.nextGreetingDeadline
+                            unsafe port.core.reads.deadlines.nextGreetingDeadline
                         }
                     } catch {
                         Issue.record(error)

@@ -45,7 +45,7 @@ import Testing
         case .endOutput: state.machine.endOutput()
         case .closeAfterWriting: state.machine.close(afterWriting: .closed)
         case .close: state.machine.end(.closed)
-        case .wantInputEnd: state.machine.handlesInputEnd = true
+        case .wantInputEnd: state.machine.onInputEnd = .notice
         case .handlerReturns:
             if !state.calls { return nil }
             state.calls = false
@@ -86,7 +86,7 @@ import Testing
                     #expect(!state.hasToldConnected)
                     state.hasToldConnected = true
                 case .inputEnded:
-                    #expect(!state.hasToldInputEnd && state.machine.handlesInputEnd)
+                    #expect(!state.hasToldInputEnd && state.machine.onInputEnd == .notice)
                     state.hasToldInputEnd = true
                 case .drained: break
                 case .ended(let reason):
@@ -143,7 +143,7 @@ import Testing
 
     @Test func `output that ends after the input ends the connection`() {
         var machine = ConnectionMachine(isConnected: true)
-        machine.handlesInputEnd = true
+        machine.onInputEnd = .notice
         machine.didEndInput(isComplete: true)
         #expect(machine.nextStep(hasUnsent: false) == .call(.inputEnded))
         #expect(machine.nextStep(hasUnsent: false) == nil)

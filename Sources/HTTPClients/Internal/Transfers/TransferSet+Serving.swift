@@ -110,7 +110,7 @@ extension TransferSet {
     ///
     /// - Returns: False if the budget is spent, so that handlers are left to call.
     private func deliver(_ transfer: HTTPTransfer, isBounded: Bool) -> Bool {
-        transfer.contents.isQueued = false
+        transfer.contents.places.isQueued = false
         letEndsTakeEffect(transfer)
         if transfer.contents.isReadByTask {
             if isBounded && !spend() { return false }

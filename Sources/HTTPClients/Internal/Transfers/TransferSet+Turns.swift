@@ -19,8 +19,8 @@ extension TransferSet {
     /// If other transfers wait, or the units of work of this pass are used up, the transfer waits for its turn.
     func takeTurn(_ transfer: HTTPTransfer) {
         if contents.turns.isEmpty && contents.workLeft > 0 { return useTurn(transfer) }
-        if transfer.contents.awaitsTurn { return }
-        transfer.contents.awaitsTurn = true
+        if transfer.contents.places.awaitsTurn { return }
+        transfer.contents.places.awaitsTurn = true
         contents.turns.append(transfer)
         updateDeadline()
     }
@@ -33,7 +33,7 @@ extension TransferSet {
         while contents.workLeft > 0, !contents.turns.isEmpty, spend(),
             let transfer = contents.turns.popFirst()
         {
-            transfer.contents.awaitsTurn = false
+            transfer.contents.places.awaitsTurn = false
             useTurn(transfer)
         }
     }

@@ -143,7 +143,7 @@ final class TransferSet {
             contents.source?.keepsModesAlive = true
             contents.idleDeadline = options.idleTimeout.map { .now + IdleWatch.interval(of: $0) }
         }
-        transfer.contents.place = contents.active.count
+        transfer.contents.places.active = contents.active.count
         contents.active.append(transfer)
     }
 
@@ -159,13 +159,13 @@ final class TransferSet {
         storedInput.resumeWaiting()
         var handlers = HTTPTransfer.Handlers()
         swap(&handlers, &transfer.contents.handlers)
-        if transfer.contents.place >= 0 {
+        if transfer.contents.places.active >= 0 {
             let last = contents.active.removeLast()
             if last !== transfer {
-                contents.active[transfer.contents.place] = last
-                last.contents.place = transfer.contents.place
+                contents.active[transfer.contents.places.active] = last
+                last.contents.places.active = transfer.contents.places.active
             }
-            transfer.contents.place = -1
+            transfer.contents.places.active = -1
         }
         if contents.active.isEmpty {
             contents.source?.keepsModesAlive = false
@@ -178,8 +178,8 @@ final class TransferSet {
 
     /// Adds a transfer to the queue of the transfers that have something to deliver, unless it is there already.
     func enqueue(_ transfer: HTTPTransfer) {
-        if transfer.contents.isQueued { return }
-        transfer.contents.isQueued = true
+        if transfer.contents.places.isQueued { return }
+        transfer.contents.places.isQueued = true
         contents.queue.append(transfer)
         updateDeadline()
     }

@@ -10,7 +10,7 @@ extension MessagePortCore {
 
     /// Accepts the connections that wait at the listener, and asks the filter about each.
     func accept(for input: MessagePortInput, _ budget: inout Budget) {
-        let deadlines = unsafe self.deadlines
+        let deadlines = unsafe reads.deadlines
         guard deadlines.isListening, let listener else { return }
         for _ in 0..<MessagePortCore.acceptedAtOnce {
             if isFull { return stopListening(listener, pausing: false) }
@@ -68,7 +68,7 @@ extension MessagePortCore {
         input.input.callHandler(origin) { isWelcome = admits(credentials) }
         if !isWelcome {
             cancelPlace(number, of: credentials)
-            if input.isInLoop { unsafe deadlines.cancelGreeting(of: number) }
+            if input.isInLoop { unsafe reads.deadlines.cancelGreeting(of: number) }
             placeBecameFree(for: input)
             counters.add { $0.refusedPeers += 1 }
             refuse(socket, .notAdmitted)
@@ -77,7 +77,7 @@ extension MessagePortCore {
         guard let connection = add(socket, number, of: credentials) else { return }
         if input.isInLoop {
             // The time that the filter took does not count against the connection.
-            unsafe deadlines.cancelGreeting(of: number)
+            unsafe reads.deadlines.cancelGreeting(of: number)
             expectGreeting(of: number, now: Moment.now())
         }
         do {
@@ -105,7 +105,7 @@ extension MessagePortCore {
     /// Sets the deadline for the first packet of a connection.
     func expectGreeting(of connection: UInt64, now: Moment) {
         let deadline = now.advanced(by: limits.greetingTimeout.nanosecondsRoundedUp)
-        unsafe deadlines.expectGreeting(of: connection, before: deadline)
+        unsafe reads.deadlines.expectGreeting(of: connection, before: deadline)
     }
 
     /// Stops accepting connections until a connection ends.
@@ -113,14 +113,14 @@ extension MessagePortCore {
     /// If `pausing` is true, the port accepts connections again after a pause even if no connection ends.
     private func stopListening(_ listener: PortListener, pausing: Bool) {
         listener.unwatch(in: set)
-        unsafe deadlines.stopListening(pausing: pausing)
+        unsafe reads.deadlines.stopListening(pausing: pausing)
     }
 
     /// Accepts connections again, if the port has stopped accepting them.
     ///
     /// The port stops accepting if it has no place for another connection, or if there is no descriptor or memory for one.
     func listenAgain() {
-        let deadlines = unsafe self.deadlines
+        let deadlines = unsafe reads.deadlines
         guard !deadlines.isListening, let listener else { return }
         do {
             try listener.watch(in: set)

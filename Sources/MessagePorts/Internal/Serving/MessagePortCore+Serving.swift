@@ -56,7 +56,7 @@ extension MessagePortCore {
     ///
     /// If the kernel is out of resources, the port sends the rest later, when the alarm of its ``PortDeadlines`` fires.
     private func sendBacklog(of connection: PortConnection) {
-        let deadlines = unsafe self.deadlines
+        let deadlines = unsafe reads.deadlines
         let now = Moment.now()
         switch connection.sendBacklog(now: now, { deadlines.replyWasSent() }) {
         case .done: break
@@ -84,7 +84,7 @@ extension MessagePortCore {
     // MARK: - Time
 
     private func alarmFired(_ input: MessagePortInput) -> Bool {
-        let deadlines = unsafe self.deadlines
+        let deadlines = unsafe reads.deadlines
         deadlines.alarmFired()
         let now = Moment.now()
         var calledHandler = false
@@ -132,7 +132,7 @@ extension MessagePortCore {
         if allowance != .any, connection.quota.isStuck { return cutOff(connection, input) }
         switch pool.receive(from: connection.socket, allowance, limit: limits.descriptorLimit) {
         case .packet(let packet):
-            if !packet.descriptors.isEmpty { unsafe deadlines.descriptorsWereReceived() }
+            if !packet.descriptors.isEmpty { unsafe reads.deadlines.descriptorsWereReceived() }
             return handle(packet, from: connection, input)
         case .wouldBlock: return false
         case .end: return disconnect(connection, input)
@@ -141,7 +141,7 @@ extension MessagePortCore {
             // The packet stays in the kernel until the connection is read again. If its sender sends more than the kernel has room
             // for, the sender blocks, as it does while the port is not served.
             if connection.holdBack(for: .descriptors) {
-                unsafe deadlines.holdBack(connection.token, now: Moment.now())
+                unsafe reads.deadlines.holdBack(connection.token, now: Moment.now())
             }
             return false
         case .outOfDescriptors:
@@ -249,7 +249,7 @@ extension MessagePortCore {
         if !remove(connection) { return false }
         unsafe reads.turn.resume(connection.token)
         // There is a place for another connection, and perhaps a free descriptor.
-        unsafe deadlines.resetAcceptBackoff()
+        unsafe reads.deadlines.resetAcceptBackoff()
         listenAgain()
         guard wasAdmitted, let peerEnded = input.peerEnded else { return false }
         input.input.callHandler(origin) { peerEnded(input.port, connection.peer) }

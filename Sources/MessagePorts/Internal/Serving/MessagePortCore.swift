@@ -34,14 +34,13 @@ final class MessagePortCore: Sendable {
 
     /// The exclusive right of one loop to read the connections.
     ///
-    /// Only the thread of that loop accesses `reads`, `deadlines` and `input`.
+    /// Only the thread of that loop accesses `reads` and `input`.
     let claim = SharedClaim()
 
     /// The connections to read next.
     ///
-    /// `nonisolated(unsafe)`: this property and the next two are guarded by ``claim``.
-    nonisolated(unsafe) let reads = ReadQueue()
-    nonisolated(unsafe) let deadlines: PortDeadlines
+    /// `nonisolated(unsafe)`: this property and the next one are guarded by ``claim``.
+    nonisolated(unsafe) let reads: ReadQueue
     nonisolated(unsafe) var input: MessagePortInput?
 
     /// True once the port has ended; set under the lock of `state`.
@@ -75,15 +74,15 @@ final class MessagePortCore: Sendable {
         do {
             try PacketSocket.checkRoom(forBodiesOf: limits.messageByteLimit)
             set = try EpollSet()
-            let deadlines = try PortDeadlines()
-            unsafe self.deadlines = deadlines
+            let reads = try ReadQueue()
+            unsafe self.reads = reads
             let listener = PortListener(try names.register(name))
             let connections = ConnectionTable(
                 ConnectionQuota(limits, ownUser: geteuid()),
                 numbersAbove: MessagePortCore.numberBelowConnections)
             state = Guarded(State(listener: listener, connections: connections))
             try listener.watch(in: set)
-            try set.add(deadlines.descriptor, [.reading, .edge], token: MessagePortCore.alarmToken)
+            try set.add(reads.deadlines.descriptor, [.reading, .edge], token: MessagePortCore.alarmToken)
         } catch let error as SystemError {
             throw .system(error)
         } catch let error as PortNameError {

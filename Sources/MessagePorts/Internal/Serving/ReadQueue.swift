@@ -1,12 +1,17 @@
 internal import DequeModule
 internal import RunLoops
 
-/// The connections that a port reads next: those that its epoll set has reported, and those that have probably sent more.
+/// The connections that a port reads next: those that its epoll set has reported, those that have probably sent more, and those
+/// that its alarm is set for.
 ///
 /// Not thread-safe: guarded by ``MessagePortCore/claim``. This object stays with the port when the port changes its loop.
 final class ReadQueue {
     /// The state of the queue, stored without exclusivity checks because it is read for each message; see ``ExclusivityUnchecked``.
     private let state = ExclusivityUnchecked(State())
+
+    let deadlines: PortDeadlines
+
+    init() throws(SystemError) { deadlines = try PortDeadlines() }
 
     private struct State {
         var reports: Deque<EpollSet.Report> = []

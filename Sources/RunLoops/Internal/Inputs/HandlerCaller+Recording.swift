@@ -31,14 +31,14 @@ extension HandlerCaller {
         let follows = followsHandler
         followsHandler = false
         guard let ring = Recorder.ring else {
-            notesMessages = isObserved
+            noted = isObserved ? .all : .allButMessages
             return isObserved ? callWatched(origin, kind, handler) : handler()
         }
         let isMessage = isMessage(kind)
         let isSampled = isMessage && !Recorder.recordsEverything
         if isSampled && ring.own.looksToSpare > 0 {
             ring.own.looksToSpare -= 1
-            notesMessages = isObserved
+            noted = isObserved ? .all : .allButMessages
             return isObserved ? callWatched(origin, kind, handler) : handler()
         }
         // A recording that has just begun has no earlier reading of the clock.
@@ -48,7 +48,7 @@ extension HandlerCaller {
         noteGap(ring, ticks, messages: count)
         if isSampled && !takePlaceInWindow(ring, ticks) {
             ring.own.looksToSpare = HandlerCaller.sparedLooks
-            notesMessages = isObserved
+            noted = isObserved ? .all : .allButMessages
             ring.own.lastPlace = ring.number(of: origin)
             return isObserved ? callWatched(origin, kind, handler) : handler()
         }

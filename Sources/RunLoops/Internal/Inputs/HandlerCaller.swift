@@ -12,13 +12,19 @@ final class HandlerCaller {
     /// The loop's timers; the record of a watched call contains the date of their next fire.
     private let timers: LoopTimers
 
-    /// True if handlers are timed, watched or recorded, as found by the last call of ``lookAgain()``.
-    var notes = false
-    /// True if handlers of messages are timed, watched or recorded.
-    ///
-    /// If there are too many messages to record each handler, the recorder sets this to false, unless handlers are also timed or
-    /// watched. The next call of ``lookAgain()`` sets it anew.
-    var notesMessages = false
+    /// The handlers that are timed, watched or recorded, as found by the last call of ``lookAgain()``.
+    var noted = Noted.none
+
+    /// Handlers that are timed, watched or recorded.
+    enum Noted {
+        case none
+        /// All but those of messages, of which there are too many to record each.
+        ///
+        /// The recorder sets this, unless handlers are also timed or watched. The next call of ``lookAgain()`` ends it.
+        case allButMessages
+        case all
+    }
+
     /// True if a recorded handler has returned, and the loop has done only short work since then.
     ///
     /// In that case the recorder uses the time at which that handler ended as the time at which the next message's handler begins.
@@ -30,7 +36,7 @@ final class HandlerCaller {
 
     /// True while the time is counted as busy time of the loop.
     ///
-    /// The time is counted until the loop waits or its outermost run returns, even if ``notes`` becomes false earlier.
+    /// The time is counted until the loop waits or its outermost run returns, even if ``noted`` becomes ``Noted/none`` earlier.
     private var isCountedAsBusy = false
 
     /// True if the program has asked the loop to time its handlers.
@@ -53,9 +59,7 @@ final class HandlerCaller {
     /// other method of this object, because such a call would retain the object in every pass.
     @inline(__always)
     func lookAgain() {
-        let isWanted = handle.handlers.isWanted
-        notes = isWanted
-        notesMessages = isWanted
+        noted = handle.handlers.isWanted ? .all : .none
     }
 
     /// Notes that the loop begins to serve messages.
@@ -68,7 +72,7 @@ final class HandlerCaller {
     ///
     /// The loop calls this when a pass begins, and after it has waited.
     @inline(__always)
-    func noteBusy() { if notes { beginBusyTime() } }
+    func noteBusy() { if noted != .none { beginBusyTime() } }
 
     /// Stops counting the time as busy, because the loop is about to wait, or the outermost run returns.
     @inline(__always)
@@ -97,7 +101,7 @@ final class HandlerCaller {
         _ origin: SourceLocation, as kind: RunLoop.HandlerKind = .block, _ handler: () -> Void
     ) {
         HeldLocks.requireNone()
-        if notes {
+        if noted != .none {
             followsHandler = false
             callNoted(origin, kind, stamp: 0, number: 0, handler)
         } else {
@@ -120,7 +124,7 @@ final class HandlerCaller {
         _ handler: () -> Void
     ) {
         HeldLocks.requireNone()
-        if notesMessages {
+        if noted == .all {
             callNoted(origin(), kind, stamp: node.takeStamp(), number: waiting(), handler)
         } else {
             handler()
@@ -136,7 +140,7 @@ final class HandlerCaller {
     @inline(__always)
     func callForTimer(_ origin: SourceLocation, dueAt due: Moment?, _ handler: () -> Void) {
         HeldLocks.requireNone()
-        if notes {
+        if noted != .none {
             callNoted(origin, .timer, stamp: due.map(Recorder.lateness) ?? 0, number: 0, handler)
         } else {
             handler()

@@ -17,6 +17,13 @@ struct OutputQueue: ~Copyable {
     /// The number of bytes that the kernel has not accepted.
     private(set) var count = 0
 
+    /// True if the kernel accepted no more bytes at the last attempt to send.
+    ///
+    /// The kernel reports the socket as writable when it accepts bytes again.
+    var isBlocked = false
+    /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
+    var isAboveMark = false
+
     var isEmpty: Bool { count == 0 }
 
     /// The smallest size, in bytes, of an array that is retained and not copied.

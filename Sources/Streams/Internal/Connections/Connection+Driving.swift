@@ -27,7 +27,7 @@ extension Connection {
         state.receiverVersion &+= 1
         state.due.remove(.frames)
         state.scanner = nil
-        state.machine.handlesInputEnd = true
+        state.machine.onInputEnd = .notice
         state.machine.resume()
         if state.machine.isConnected { places.watch(for: .driven, state.socket.descriptor) }
         settleLater()
@@ -52,7 +52,7 @@ extension Connection {
         handlers = Handlers()
         defer { withExtendedLifetime(released) {} }
         state.receiverVersion &+= 1
-        state.machine.handlesInputEnd = false
+        state.machine.onInputEnd = .close
         state.input.prepend(unread)
         receiverDidChange()
     }
@@ -117,9 +117,9 @@ extension Connection {
     ///
     /// Until then, ``Options/writeTimeout`` runs.
     package func awaitSpace() {
-        guard isOpen, !state.isBlocked else { return }
-        state.isBlocked = true
-        state.deadlines.isBlocked(at: .now())
+        guard isOpen, !state.output.isBlocked else { return }
+        state.output.isBlocked = true
+        state.deadlines.didBlock(at: .now())
         updateInterest()
         updateTimer()
     }

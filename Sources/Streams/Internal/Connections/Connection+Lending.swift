@@ -43,7 +43,7 @@ extension Connection {
         if let timer, let streams { for mode in Set(modes) { streams.loop.remove(timer, forMode: mode) } }
         timer?.invalidate()
         timer = nil
-        state.timerMoment = .never
+        state.deadlines.timerMoment = .never
         admission?.giveBack()
         admission = nil
         withExtendedLifetime(released) {}

@@ -109,12 +109,12 @@ extension Connection {
 
     /// Sets the timer to the next deadline or the next attempt to connect, whichever is earlier.
     ///
-    /// The timer is not changed if it is set to fire even earlier, at ``ConnectionState/timerMoment``.
+    /// The timer is not changed if it is set to fire even earlier, at ``ConnectionDeadlines/timerMoment``.
     func updateTimer() {
         let deadline = state.nextDeadline()?.moment ?? .never
         let next = min(deadline, connecting?.nextStart ?? .never)
-        guard next < state.timerMoment, let streams else { return }
-        state.timerMoment = next
+        guard next < state.deadlines.timerMoment, let streams else { return }
+        state.deadlines.timerMoment = next
         if let timer {
             timer.fireDate = next.instant
             return
@@ -123,7 +123,7 @@ extension Connection {
         let made = Timer(fireAt: next.instant, interval: .zero, repeats: false) { [unowned self] timer in
             // If the date were not changed, the timer would become invalid now, because it does not repeat.
             timer.fireDate = .distantFuture
-            state.timerMoment = .never
+            state.deadlines.timerMoment = .never
             self.streams?.updateTime()
             timerFired(at: .now())
         }

@@ -17,7 +17,7 @@ extension Connection: StreamMember {
         var handled = false
         let now = loop.now
         if let connecting, !state.machine.isConnected { connecting.goOn(self, now) }
-        if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
+        if !readiness.isDisjoint(with: .writing) { state.output.isBlocked = false }
         if case .driver(let driver) = handlers.receiver {
             serve(readiness, for: driver, in: loop, &budget)
             return false

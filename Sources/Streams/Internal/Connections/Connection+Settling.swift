@@ -13,7 +13,7 @@ extension Connection {
         var handled = false
         var hasDrained = false
         var now = start
-        if !state.machine.isConnected && !state.hasBegunOpening { beginOpening() }
+        if !state.machine.isConnected && !state.socket.hasBegunOpening { beginOpening() }
         send(now)
         // An end on another thread takes effect before the next call of a handler.
         while isAdmitted || state.machine.hasEnded, let step = state.nextStep() {
@@ -56,13 +56,13 @@ extension Connection {
     /// A step of the exchange takes long, so the budget looks at the clock before the next step of any input.
     func openFilter(_ now: Moment, _ budget: inout Budget) {
         guard !state.machine.hasEnded, connecting == nil, let filter = state.socket.filter else { return }
-        state.hasBegunOpening = true
+        state.socket.hasBegunOpening = true
         budget.lookNext()
         switch filter.open() {
         case .opened:
             state.machine.didConnect()
             state.deadlines.didConnect(at: now)
-        case .waits(let isBlocked): state.isBlocked = isBlocked
+        case .waits(let isBlocked): state.output.isBlocked = isBlocked
         case .failed(let reason): state.machine.end(reason)
         }
     }
@@ -94,20 +94,20 @@ extension Connection {
         guard state.machine.isConnected, !state.machine.hasEnded else { return }
         let before = state.sent
         defer { if state.sent != before { handlers.sent?(self) } }
-        while state.hasUnsent && !state.isBlocked {
+        while state.hasUnsent && !state.output.isBlocked {
             switch state.send() {
             case .bytes(let count):
                 state.sent += count
                 state.deadlines.didSend(at: now, hasUnsent: state.hasUnsent)
             case .blocked:
-                state.isBlocked = true
-                state.deadlines.isBlocked(at: now)
+                state.output.isBlocked = true
+                state.deadlines.didBlock(at: now)
             case .failed(let reason): return state.machine.end(reason)
             }
         }
-        if state.isAboveMark && state.output.count <= state.options.highWaterMark / 2 {
+        if state.output.isAboveMark && state.output.count <= state.options.highWaterMark / 2 {
             if !mayDrain { return places.askToBeServed() }
-            state.isAboveMark = false
+            state.output.isAboveMark = false
             state.machine.didDrain()
             wakeTasks()
         }
@@ -156,8 +156,8 @@ extension Connection {
             if state.socket.holdsInput { places.askToBeServed() }
         }
         if let output = state.outputEnd {
-            output.watch(isBlocked: state.isBlocked)
-        } else if state.isBlocked {
+            output.watch(isBlocked: state.output.isBlocked)
+        } else if state.output.isBlocked {
             interest.formUnion(.writing)
         }
         // The kernel reports the end of the stream and errors in any case. If the connection waits neither to read nor to write, it

@@ -63,7 +63,7 @@ extension Connection {
         state.due.remove(.frames)
         state.scanner = nil
         // After the last frame, the task gets the end of the input, and closes the connection itself.
-        state.machine.handlesInputEnd = true
+        state.machine.onInputEnd = .notice
         settleLater()
         // The replaced receiver is released last, because destroying an object that it holds can call the connection.
         withExtendedLifetime(replaced) {}

@@ -28,6 +28,9 @@ struct ConnectionDeadlines {
     /// The moment at which the connection began to wait for the peer to close its side.
     private var lingersSince: Moment?
 
+    /// The moment at which the connection's timer fires; `never` if the timer is not set.
+    var timerMoment = Moment.never
+
     init(at now: Moment) {
         start = now
         lastActivity = now
@@ -45,7 +48,7 @@ struct ConnectionDeadlines {
     }
 
     /// Records that the kernel has refused unsent bytes for now.
-    mutating func isBlocked(at now: Moment) { if lastProgress == nil { lastProgress = now } }
+    mutating func didBlock(at now: Moment) { if lastProgress == nil { lastProgress = now } }
 
     mutating func lingers(at now: Moment) { if lingersSince == nil { lingersSince = now } }
 

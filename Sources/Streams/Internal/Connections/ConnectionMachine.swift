@@ -60,10 +60,15 @@ struct ConnectionMachine: Hashable {
     private(set) var output = Direction.open
     private(set) var isPaused = false
 
-    /// True if the connection stays open for writing after the peer has ended its stream.
-    ///
-    /// If this is false, the end of the peer's stream closes the connection, once all written bytes are sent.
-    var handlesInputEnd = false
+    /// What the end of the peer's stream leads to.
+    enum InputEnd {
+        /// The connection closes, once all written bytes are sent.
+        case close
+        /// A handler is called, and the connection stays open for writing.
+        case notice
+    }
+
+    var onInputEnd = InputEnd.close
 
     /// True while a handler is being called.
     private(set) var isCalling = false
@@ -127,7 +132,7 @@ struct ConnectionMachine: Hashable {
         if !isComplete {
             // The peer gets what was written before, as at any other end of its stream.
             close(afterWriting: .incompleteInput)
-        } else if handlesInputEnd {
+        } else if onInputEnd == .notice {
             due.insert(.inputEnded)
         } else {
             close(afterWriting: .peerClosed)
@@ -171,7 +176,7 @@ struct ConnectionMachine: Hashable {
     /// Forgets who was told of the end of the peer's stream, which the next attempt to receive finds again.
     mutating func forgetInputEnd() {
         if input == .ended { input = .open }
-        handlesInputEnd = false
+        onInputEnd = .close
         due.subtract([.inputEnded, .drained])
     }
 

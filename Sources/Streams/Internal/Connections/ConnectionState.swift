@@ -12,14 +12,6 @@ struct ConnectionState: ~Copyable {
     /// The scanner that cuts the input into frames for a handler; nil if there is no handler of frames.
     var scanner: FrameScanner?
 
-    /// True if the kernel accepted no more bytes at the last attempt to send.
-    ///
-    /// The kernel reports the socket as writable when it accepts bytes again.
-    var isBlocked = false
-    /// True if the unsent bytes have exceeded the high-water mark and have not fallen to half of it since.
-    var isAboveMark = false
-    /// True once the opening exchange of the filter has begun; the socket's readiness then continues it.
-    var hasBegunOpening = false
     /// The number of times that the connection's receiver was set.
     var receiverVersion = 0
     var due = Due()
@@ -50,9 +42,6 @@ struct ConnectionState: ~Copyable {
 
     /// The member that waits for the second descriptor; nil if the connection has only one.
     var outputEnd: OutputEnd?
-
-    /// The moment at which the connection's timer fires; `never` if the timer is not set.
-    var timerMoment = Moment.never
 
     var received = 0
     var sent = 0

@@ -51,7 +51,7 @@ extension Connection {
             return false
         }
         guard isAdmitted else { return false }
-        if !readiness.isDisjoint(with: .writing) { state.isBlocked = false }
+        if !readiness.isDisjoint(with: .writing) { state.output.isBlocked = false }
         if !readiness.isDisjoint(with: .error) { state.machine.end(.reset) }
         return settle(loop.now)
     }

@@ -11,6 +11,8 @@ struct StreamSocket: ~Copyable {
 
     /// The layer between the connection and the socket; nil if the connection uses the socket directly.
     private(set) var filter: (any StreamFilter)?
+    /// True once the opening exchange of the filter has begun; the socket's readiness then continues it.
+    var hasBegunOpening = false
 
     /// True if closing the socket resets the connection.
     private var isReset = false
