@@ -47,10 +47,17 @@ static bool others_sleep(void) {
     return sleep;
 }
 
-pid_t forking_fork(void) {
+pid_t forking_fork(void) { return fork(); }
+
+void forking_await_sleep(void) {
+    struct timespec begin, now;
     const struct timespec pause = {.tv_nsec = 100000};
-    for (int tries = 0; tries < 5000 && !others_sleep(); tries++) nanosleep(&pause, NULL);
-    return fork();
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        if (others_sleep()) return;
+        nanosleep(&pause, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - begin.tv_sec < 2);
 }
 
 _Noreturn void forking_exit(int code) { _exit(code); }

@@ -23,10 +23,16 @@ public struct Child: Sendable {
 
     /// Forks the process of the test.
     ///
-    /// - Parameter body: The closure that the child runs on its only thread, and whose result is the exit code. If the process has
-    ///   other threads, the call waits until they sleep, so that none of them holds a lock of Swift's runtime. A lock that a
-    ///   sleeping thread holds stays held. `SIGALRM` ends a child that hangs.
-    public init(_ body: () -> CInt) {
+    /// If other threads run, the call waits until they sleep, so that none of them holds a lock of Swift's runtime. A lock that a
+    /// sleeping thread holds stays held.
+    ///
+    /// - Parameters:
+    ///   - whileOthersRun: True for no such wait. Then everything that the child does was done before, so that the runtime has
+    ///     nothing to prepare.
+    ///   - body: The closure that the child runs on its only thread, and whose result is the exit code. `SIGALRM` ends a child that
+    ///     hangs.
+    public init(whileOthersRun: Bool = false, _ body: () -> CInt) {
+        if !whileOthersRun { forking_await_sleep() }
         guard let child = Child.fork() else {
             Child.endThisIfItHangs()
             forking_exit(body())

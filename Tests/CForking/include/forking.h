@@ -4,9 +4,10 @@
 #include <sys/types.h>
 
 /// `fork`, which Swift does not give to programs: a lock of its runtime that another thread holds is never released in a child.
-///
-/// So the call first waits until all other threads of the process sleep. If one of them runs for half a second, it forks anyway.
 pid_t forking_fork(void);
+
+/// Waits until all other threads of the process sleep, or for a second or two if one does not stop.
+void forking_await_sleep(void);
 
 /// Ends the process without running any handlers of its exit.
 _Noreturn void forking_exit(int code);

@@ -16,6 +16,7 @@ import Testing
     @Test(arguments: Use.allCases)
     func `a child uses its center while a thread of the parent was registering at the fork`(use: Use) async {
         await #expect(processExitsWith: .success) { [use] in
+            Stage.prepare()
             let stage = Stage()
             let ending = try ForkWatch.fork(
                 duringLock: { goesOn in
@@ -41,10 +42,8 @@ import Testing
     @Test(.enabled(if: Faults.bearForks))
     func `children use their centers, whatever threads of the parent do`() async {
         await #expect(processExitsWith: .success) {
+            Stage.prepare()
             let stage = Stage()
-            // Swift initializes globals and types at their first use, under locks that a fork does not acquire.
-            stage.churn()
-            for use in Use.allCases { Stage().perform(use) }
             let isOver = Atomic<Bool>(false)
             let churn = try (0..<2).map { _ in
                 try BareThread {
@@ -53,7 +52,7 @@ import Testing
             }
             for _ in 0..<8 {
                 for use in Use.allCases {
-                    let ending = Child {
+                    let ending = Child(whileOthersRun: true) {
                         stage.perform(use)
                         return 0
                     }.wait()
@@ -82,6 +81,13 @@ private struct Stage: Sendable {
         token = center.addObserver(forName: .a) { _ in }
         center.addObserver(screen, name: .a) { $0.show($1) }
         bag.add(center.addObserver(forName: .a) { _ in })
+    }
+
+    /// Does once all that a child does, because Swift initializes globals and types at their first use, under locks that a fork does
+    /// not acquire.
+    static func prepare() {
+        Stage().churn()
+        for use in ObserverForkTests.Use.allCases { Stage().perform(use) }
     }
 
     func perform(_ use: ObserverForkTests.Use) {
@@ -146,7 +152,7 @@ private enum ForkWatch {
             }
         }
         #expect(isThere.wait())
-        let ending = Child {
+        let ending = Child(whileOthersRun: true) {
             childBody()
             return 0
         }.wait()
