@@ -109,7 +109,7 @@ final class LoopMembers {
             state.inputs.append(input)
         }
         let before = input.membership.modeCount
-        if mode.isCommon {
+        if mode == .common {
             input.membership.followsCommon = true
             for mode in modes.common { join(input, mode) }
         } else {
@@ -136,7 +136,7 @@ final class LoopMembers {
     /// Removes an input from a mode, or from all common modes.
     func remove(_ input: any LoopInput, from mode: RunLoop.Mode) {
         guard input.membership.loop === self else { return }
-        if mode.isCommon {
+        if mode == .common {
             input.membership.followsCommon = false
             for mode in modes.common { leave(input, mode) }
         } else {
