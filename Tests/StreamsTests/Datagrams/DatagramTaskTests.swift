@@ -59,6 +59,33 @@ import Testing
             for try await _ in sequence {}
         }
 
+        /// Lets a task take the second of two datagrams while the handler has the first one, and another socket receive then.
+        ///
+        /// - Parameter texts: Gets the bytes of the first datagram when its handler begins and when it ends.
+        /// - Throws: An error if a socket cannot be opened.
+        func takeInHandler(_ texts: Log<String>) throws {
+            let other = try DatagramSocket(.udp(host: "127.0.0.1", port: 0))
+            nonisolated(unsafe) let otherSender = try DatagramSocket(connectedTo: other.localAddress)
+            let (taken, received) = (Shared(), Shared())
+            other.onReceive { _, _, _ in received.increment() }
+            try loop.add(other, forMode: .default)
+            try unsafe loop.add(otherSender, forMode: .default)
+            socket.onReceive { [self] _, bytes, _ in
+                texts.add(text(bytes))
+                Task {
+                    do { #expect(try await read(1) == ["second"]) } catch { Issue.record(error) }
+                    taken.increment()
+                }
+                loop.run(until: "the task has the second datagram") { taken.count == 1 }
+                unsafe otherSender.send("other")
+                loop.run(until: "the other socket has received") { received.count == 1 }
+                other.close()
+                unsafe otherSender.close()
+                texts.add(text(bytes))
+            }
+            send(["first", "second"])
+        }
+
         /// Counts the passes in which a task takes datagrams.
         func passes(_ count: Int) async throws -> Int {
             let before = loop.statistics.passes
@@ -76,6 +103,17 @@ import Testing
         try await body(reader, thread)
         thread.stop()
         await thread.join()
+    }
+
+    @Test func `a task that takes the last datagram in a handler's run leaves the handler its bytes`()
+        async throws
+    {
+        try await withReader { reader, _ in
+            let texts = Log<String>()
+            try await reader.takeInHandler(texts)
+            await yieldUntil("the handler is over") { texts.entries.count == 2 }
+            #expect(texts.entries == ["first", "first"])
+        }
     }
 
     @Test func `datagrams come one by one, and the sequence ends when the socket is closed`() async throws {

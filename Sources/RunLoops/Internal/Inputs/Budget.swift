@@ -39,7 +39,14 @@ package struct Budget: ~Copyable {
     ///
     /// - Returns: False if the budget is spent. In that case, the message must not be served now.
     @inline(__always)
-    package mutating func spend(now: () -> Moment = Moment.now) -> Bool {
+    package mutating func spend() -> Bool { spend(now: Moment.now) }
+
+    /// Counts one more message, if the budget allows it.
+    ///
+    /// - Parameter now: Reads the clock. As a default argument, it would cost callers in other modules a call.
+    /// - Returns: False if the budget is spent.
+    @inline(__always)
+    mutating func spend(now: () -> Moment) -> Bool {
         if untilLook == 0 && !look(now) { return false }
         untilLook &-= 1
         return true

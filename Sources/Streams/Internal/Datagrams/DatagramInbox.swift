@@ -44,26 +44,22 @@ final class DatagramInbox {
         return 0
     }
 
-    /// Takes the next datagram, whose bytes are valid until the inbox receives again.
+    /// Takes the next datagram, which is valid until the inbox receives again, or is released.
     func takeNext() -> ReceivedDatagram {
         precondition(!isEmpty, "a datagram waits")
         defer { next += 1 }
-        return unsafe ReceivedDatagram(runloops_datagram_at(store, CInt(next)), in: self)
+        return unsafe ReceivedDatagram(runloops_datagram_at(store, CInt(next)))
     }
 }
 
 /// A datagram in an inbox.
 ///
-/// `@safe`: the value holds the inbox with the memory, and is used only until the inbox receives again.
+/// `@safe`: who takes the value holds the inbox with the memory, and uses the value only until the inbox receives again.
 @safe
 struct ReceivedDatagram {
     private let place: runloops_datagram
-    private let inbox: DatagramInbox
 
-    init(_ place: runloops_datagram, in inbox: DatagramInbox) {
-        unsafe self.place = place
-        self.inbox = inbox
-    }
+    init(_ place: runloops_datagram) { unsafe self.place = place }
 
     /// True if the datagram was longer than the limit.
     var isCut: Bool { unsafe place.is_cut }
@@ -71,17 +67,15 @@ struct ReceivedDatagram {
     func withBytes<Result>(_ body: (RawSpan) -> Result) -> Result {
         // Safe: the memory exists as long as the inbox.
         let bytes = unsafe UnsafeRawBufferPointer(start: place.bytes, count: place.count)
-        return withExtendedLifetime(inbox) { body(unsafe bytes.bytes) }
+        return body(unsafe bytes.bytes)
     }
 
     /// The address of the sender.
     var sender: SocketAddress {
         // Safe: the memory exists as long as the inbox.
         let address = unsafe UnsafeRawBufferPointer(start: place.address, count: Int(place.address_length))
-        return withExtendedLifetime(inbox) {
-            // The address of a Unix socket that is not bound is empty here. Elsewhere, it is only a family.
-            unsafe address.isEmpty ? ReceivedDatagram.unnamed : SocketAddress(kernel: address)
-        }
+        // The address of a Unix socket that is not bound is empty here. Elsewhere, it is only a family.
+        return unsafe address.isEmpty ? ReceivedDatagram.unnamed : SocketAddress(kernel: address)
     }
 
     private static let unnamed = SocketAddress(kernel: [UInt8(AF_UNIX), 0])
@@ -92,6 +86,8 @@ struct DatagramInput {
     /// The inbox with datagrams that wait for the receiver; nil if none wait.
     var inbox: DatagramInbox?
     var isPaused = false
+    /// The number of times that the receiver was set.
+    var receiverVersion = 0
     /// True if the loop is told when datagrams arrive.
     var isWatched = false
     /// True while the handler is called with a datagram that was longer than the limit.
@@ -107,6 +103,9 @@ struct DatagramInput {
     mutating func expectsErrors(_ code: CInt = 0) {
         if code != 0 || expectedError == nil { expectedError = code }
     }
+
+    /// True if the receiver is still the one that it was, and takes datagrams.
+    func goesOn(_ version: Int) -> Bool { !isPaused && receiverVersion == version }
 
     var holdsDatagrams: Bool { inbox.map { !$0.isEmpty } ?? false }
 }

@@ -25,6 +25,7 @@ extension DatagramSocket {
     func setReceiver(_ receiver: Receiver) {
         if !isOpen { return }
         var replaced = receiver
+        input.receiverVersion &+= 1
         swap(&replaced, &handlers.receiver)
         // The task then finds that another receiver has replaced it.
         if case .task(let reader) = replaced { reader.wake() }
@@ -44,11 +45,13 @@ extension DatagramSocket {
             return .over(nil)
         }
         guard !input.isPaused, let inbox = input.inbox, !inbox.isEmpty else { return .nothing }
-        let datagram = inbox.takeNext()
-        note(datagram)
-        let taken = Datagram(
-            bytes: datagram.withBytes { [UInt8]($0) }, sender: datagram.sender,
-            isTruncated: datagram.isCut)
+        let taken = withExtendedLifetime(inbox) {
+            let datagram = inbox.takeNext()
+            note(datagram)
+            return Datagram(
+                bytes: datagram.withBytes { [UInt8]($0) }, sender: datagram.sender,
+                isTruncated: datagram.isCut)
+        }
         giveBackInbox()
         return .datagram(taken)
     }

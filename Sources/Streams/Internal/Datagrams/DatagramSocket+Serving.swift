@@ -46,12 +46,15 @@ extension DatagramSocket: StreamMember {
         flush()
         tell(&turn, &budget)
         watch(reportedInVain: isInVain)
+        // Connections that are served after this one use the time. A datagram does not, so the clock is read once for all.
+        if turn.hasCalled { streams.updateTime() }
         return turn.hasCalled
     }
 
     /// True if the next handler of the turn may be called.
     private func goesOn(_ turn: borrowing Turn) -> Bool {
-        isAdmitted && isOpen && places.version == turn.version
+        guard isAdmitted, case .open = stage else { return false }
+        return places.version == turn.version
     }
 
     var isCalling: Bool {
@@ -63,9 +66,14 @@ extension DatagramSocket: StreamMember {
 
     /// Calls a handler.
     private func callHandler(_ turn: inout Turn, _ handler: () -> Void) {
+        guard let streams = loop?.streams else { return }
+        callHandler(&turn, in: streams, handler)
+    }
+
+    private func callHandler(_ turn: inout Turn, in streams: LoopStreams, _ handler: () -> Void) {
         turn.hasCalled = true
         call = .underWay
-        loop?.streams.callHandler(origin, handler)
+        streams.callInTurn(origin, handler)
         let wasReported = if case .underWayAndReported = call { true } else { false }
         call = .none
         if case .ended = stage { settleLater() }
@@ -110,7 +118,7 @@ extension DatagramSocket: StreamMember {
         var mayReceive = mayReceive
         var isDrained = false
         while wantsInput && goesOn(turn) {
-            if !input.holdsDatagrams {
+            guard let inbox = input.inbox, !inbox.isEmpty else {
                 guard mayReceive, !isDrained, !budget.isSpent else { break }
                 isDrained = receive(&turn, &budget)
                 mayReceive = !places.list.contains { $0.group.othersWait }
@@ -120,24 +128,35 @@ extension DatagramSocket: StreamMember {
             case .none: return isDrained
             case .task(let reader): reader.wake()
             case .handler(let handler):
-                guard turn.takesStep(&budget) else { return isDrained }
-                handOver(to: handler, &turn)
+                guard handOver(inbox, to: handler, &turn, &budget) else { return isDrained }
             }
         }
         giveBackInbox()
         return isDrained
     }
 
+    /// Gives the datagrams of an inbox to a handler, until the handler has changed what the socket does.
+    ///
+    /// The inbox, the handler and the registry are held once for all datagrams, because each reference costs as much as the rest of
+    /// a datagram.
+    ///
+    /// - Returns: False if the budget is spent.
     private func handOver(
-        to handler: (DatagramSocket, RawSpan, SocketAddress) -> Void, _ turn: inout Turn
-    ) {
-        guard let inbox = input.inbox else { return }
-        let datagram = inbox.takeNext()
-        note(datagram)
-        let sender = datagram.sender
-        input.isCut = datagram.isCut
-        callHandler(&turn) { datagram.withBytes { handler(self, $0, sender) } }
-        input.isCut = false
+        _ inbox: DatagramInbox, to handler: (DatagramSocket, RawSpan, SocketAddress) -> Void,
+        _ turn: inout Turn, _ budget: inout Budget
+    ) -> Bool {
+        guard let streams = loop?.streams else { return false }
+        let version = input.receiverVersion
+        repeat {
+            if !turn.takesStep(&budget) { return false }
+            let datagram = inbox.takeNext()
+            note(datagram)
+            let sender = datagram.sender
+            input.isCut = datagram.isCut
+            callHandler(&turn, in: streams) { datagram.withBytes { handler(self, $0, sender) } }
+            input.isCut = false
+        } while !inbox.isEmpty && input.goesOn(version) && goesOn(turn)
+        return true
     }
 
     /// Counts a datagram that the receiver gets.
@@ -170,8 +189,11 @@ extension DatagramSocket: StreamMember {
         }
     }
 
+    /// Gives an inbox of which every datagram was taken back to the loop.
+    ///
+    /// While a handler is called, the inbox holds the bytes that the handler was given. A task can then take the last datagram.
     func giveBackInbox() {
-        guard let inbox = input.inbox, inbox.isEmpty else { return }
+        guard !isCalling, let inbox = input.inbox, inbox.isEmpty else { return }
         input.inbox = nil
         loop?.giveBack(inbox)
     }

@@ -115,6 +115,13 @@ final class LoopStreams {
         updateTime()
     }
 
+    /// Calls a handler of a member that reads the clock with ``updateTime()`` at the end of its turn.
+    ///
+    /// - Parameters:
+    ///   - origin: The source location where the member was created.
+    ///   - handler: A closure that calls the handler.
+    func callInTurn(_ origin: SourceLocation, _ handler: () -> Void) { handlers.call(origin, handler) }
+
     // MARK: - Bytes
 
     /// Calls a function with the buffer that connections read into.
