@@ -14,7 +14,7 @@ extension Connection {
         /// The peer has ended its stream in the middle of a frame, or before the handler had consumed all bytes.
         case incompleteInput
         /// The peer has reset the connection, no longer accepts sent bytes, or no longer answers (`ECONNRESET`, `EPIPE`,
-        /// `ETIMEDOUT`).
+        /// `ETIMEDOUT`; `EIO` of a terminal).
         case reset
         /// A time-out has passed.
         case timedOut(Timeout)

@@ -32,6 +32,7 @@ extension Connection: StreamMember {
         // The bytes that arrived before an error are received first.
         if readiness.contains(.error) { noteError() }
         if readiness.contains(.hangUp) { noteEnd() }
+        if readiness.contains(.closed) { noteHangUp() }
         if state.due.contains(.idleCheck) {
             state.due.remove(.idleCheck)
             endIfOverdue(at: loop.now)
@@ -76,6 +77,15 @@ extension Connection: StreamMember {
         case .failed(let reason): state.machine.end(reason)
         case .bytes, .nothing: break
         }
+    }
+
+    /// Ends the connection if the other end is closed, and so nobody reads the unsent bytes.
+    ///
+    /// A socket accepts bytes then, with an error. The end of a terminal that an emulator has accepts none, and the kernel reports
+    /// the hang-up in each pass. What has arrived is received first, unless nobody receives.
+    private func noteHangUp() {
+        if !state.output.isBlocked || state.machine.wantsInput(hasReceiver: hasReceiver) { return }
+        state.machine.end(.reset)
     }
 
     /// Returns the end reason for an error code of the kernel.

@@ -52,7 +52,9 @@ extension Connection {
         }
         guard isAdmitted else { return false }
         if !readiness.isDisjoint(with: .writing) { state.output.isBlocked = false }
-        if !readiness.isDisjoint(with: .error) { state.machine.end(.reset) }
+        // A terminal that accepts no bytes, and whose other end is closed, only hangs up.
+        let hasHungUp = state.output.isBlocked && readiness.contains(.closed)
+        if hasHungUp || readiness.contains(.error) { state.machine.end(.reset) }
         return settle(loop.now)
     }
 }

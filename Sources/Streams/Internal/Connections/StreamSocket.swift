@@ -181,7 +181,10 @@ struct StreamSocket: ~Copyable {
             return sent
         }
         if result > 0 { return .bytes(result) }
-        return result == 0 || code == EAGAIN ? .blocked : .failed(Connection.reason(code, "send"))
+        if result == 0 || code == EAGAIN { return .blocked }
+        // A terminal whose other end is closed reports EIO.
+        if files.output != .socket && code == EIO { return .failed(.reset) }
+        return .failed(Connection.reason(code, "send"))
     }
 
     private func send(_ queue: inout OutputQueue, through filter: any StreamFilter) -> StreamSending {
