@@ -228,6 +228,38 @@ import Testing
         }
     }
 
+    @Test func `out of descriptors, an open connection goes on, and only a further mode is refused`() async {
+        await #expect(processExitsWith: .success) {
+            try onLoopThread { loop in
+                let pipes = try Pipes()
+                let calls = Calls()
+                calls.watch(pipes.connection)
+                try loop.add(pipes.connection, forMode: .default)
+                loop.settle()
+                let bound = try boundOfDescriptors()
+                let mode = RunLoop.Mode("other")
+                let code = refusal(bound, free: 0) {
+                    pipes.send("one\n")
+                    loop.settle()
+                    pipes.connection.write("answer")
+                    loop.settle()
+                    try #require(calls.list == ["one"] && pipes.read() == "answer")
+                    try loop.add(pipes.connection, forMode: mode)
+                }
+                try #require(code == EMFILE)
+                pipes.send("two\n")
+                loop.settle()
+                try loop.add(pipes.connection, forMode: mode)
+                pipes.send("three\n")
+                loop.settle(in: mode)
+                try #require(calls.list == ["one", "two", "three"])
+                pipes.connection.close()
+                loop.settle()
+                try #require(openDescriptors(from: bound) == 0)
+            }
+        }
+    }
+
     @Test func `a second descriptor that the kernel does not watch leaves the connection as it was`() throws {
         try onLoopThread { loop in
             let pipes = try Pipes()

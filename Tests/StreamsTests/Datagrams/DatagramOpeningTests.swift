@@ -160,6 +160,36 @@ import Testing
         }
     }
 
+    @Test func `out of descriptors, an open socket goes on, and only a further mode is refused`() async {
+        await #expect(processExitsWith: .success) {
+            try onLoopThread { loop in
+                let stage = DatagramStage(loop)
+                let receiver = try stage.socket()
+                let sender = try stage.socket(connectedTo: receiver)
+                loop.settle()
+                let bound = try boundOfDescriptors()
+                let mode = RunLoop.Mode("other")
+                let code = refusal(bound, free: 0) {
+                    for number in 0..<40 { sender.send("\(number)") }
+                    try #require(stage.take(40) == (0..<40).map { "\($0)" })
+                    try loop.add(receiver, forMode: mode)
+                }
+                try #require(code == EMFILE)
+                sender.send("one")
+                try #require(stage.take(1) == ["one"])
+                try loop.add(receiver, forMode: mode)
+                sender.send("two")
+                loop.pass()
+                loop.settle(in: mode)
+                try #require(stage.take() == ["two"])
+                sender.close()
+                receiver.close()
+                loop.settle()
+                try #require(openDescriptors(from: bound) == 0)
+            }
+        }
+    }
+
     @Test
     func
         `a socket without a receiver, on a second loop, or with an impossible limit ends the program with advice`()
