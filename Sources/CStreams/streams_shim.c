@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -189,9 +190,15 @@ bool runloops_is_readable(int socket) {
     return poll(&entry, 1, 0) > 0;
 }
 
-bool runloops_is_at_end(int socket) {
+bool runloops_is_at_end(int descriptor) {
     char byte;
-    return recv(socket, &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0;
+    ssize_t count = recv(descriptor, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+    if (count != -1 || errno != ENOTSOCK) return count == 0;
+    // Nothing can be peeked at in a pipe or a terminal.
+    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+    if (poll(&entry, 1, 0) != 1 || (entry.revents & POLLHUP) == 0) return false;
+    int left = 0;
+    return ioctl(descriptor, FIONREAD, &left) == 0 ? left == 0 : errno == EIO;
 }
 
 int runloops_end_sending(int socket) { return shutdown(socket, SHUT_WR); }

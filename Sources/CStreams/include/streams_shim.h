@@ -160,7 +160,7 @@ bool runloops_is_writable(int socket);
 bool runloops_is_readable(int socket);
 
 /// True if the peer has ended its stream, and no byte of it is left to receive.
-bool runloops_is_at_end(int socket);
+bool runloops_is_at_end(int descriptor);
 
 /// Ends sending, so that the peer reads the end of the stream after all sent bytes.
 int runloops_end_sending(int socket);

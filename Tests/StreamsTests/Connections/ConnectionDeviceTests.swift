@@ -74,6 +74,29 @@ import Testing
         return opened
     }
 
+    @Test(arguments: [false, true])
+    func `without a receiver, the end of a pipe is noticed once nothing is left in it`(hasBytes: Bool) throws
+    {
+        try onLoopThread { loop in
+            let pipe = try OwnedDescriptor.pipe()
+            let connection = try Connection(pipe.readingEnd)
+            let writer = pipe.writingEnd.release()
+            var reasons: [Connection.EndReason] = []
+            connection.onEnd { reasons.append($1) }
+            try loop.add(connection, forMode: .default)
+            loop.settle()
+            if hasBytes { #expect(unsafe Glibc.write(writer, "one\n", 4) == 4) }
+            close(writer)
+            for _ in 0..<5 { loop.pass() }
+            #expect(reasons == (hasBytes ? [] : [.peerClosed]))
+            if !hasBytes { return }
+            var lines: [String] = []
+            connection.onFrame(.lines()) { lines.append(text($1)) }
+            loop.run(until: "it ends") { !reasons.isEmpty }
+            #expect(lines == ["one"] && reasons == [.peerClosed])
+        }
+    }
+
     @Test func `what is no stream is refused and closed, and a regular file with advice`() throws {
         let directory = try ScratchDirectory()
         let file = unsafe open("\(directory.path)/file", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

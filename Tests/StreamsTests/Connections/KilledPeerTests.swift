@@ -145,6 +145,24 @@ import Testing
         }
     }
 
+    @Test func `a connection that receives nothing notices that a process was killed`() async {
+        await #expect(processExitsWith: .success) {
+            try KilledPeerTests.withAllWays(rounds: 1) { loop, way, ends in
+                var reasons: [Connection.EndReason] = []
+                let child = ends.start { _ in }
+                ends.connection.onEnd { reasons.append($1) }
+                ends.connection.options.lingerTimeout = .zero
+                try loop.add(ends.connection, forMode: .default)
+                loop.settle()
+                try #require(reasons.isEmpty)
+                kill(child.processID, SIGKILL)
+                try #require(child.wait() == .killed(SIGKILL))
+                loop.run(until: "the end of \(way)") { !reasons.isEmpty }
+                try #require(reasons.count == 1 && [.peerClosed, .reset].contains(reasons[0]), "\(way)")
+            }
+        }
+    }
+
     /// A terminal that passes on bytes unchanged.
     private struct Terminal {
         let emulator: CInt

@@ -31,7 +31,8 @@ extension Connection: StreamMember {
         if !state.machine.isConnected { openFilter(now, &budget) }
         // The bytes that arrived before an error are received first.
         if readiness.contains(.error) { noteError() }
-        if readiness.contains(.hangUp) { noteEnd() }
+        // Pipes and terminals report only that they are closed.
+        if !readiness.isDisjoint(with: [.hangUp, .closed]) { noteEnd() }
         if readiness.contains(.closed) { noteHangUp() }
         if state.due.contains(.idleCheck) {
             state.due.remove(.idleCheck)
