@@ -130,33 +130,6 @@ import Testing
         stage.stop()
     }
 
-    @Test func `an end elsewhere beside the end of the loop is reported once`() throws {
-        for _ in 0..<30 {
-            let stage = try Stage()
-            let ending = try BareThread { stage.connection.close() }
-            stage.stop()
-            ending.join()
-            #expect(stage.ends.entries.count == 1)
-            #expect(stage.releases.entries == [true])
-        }
-    }
-
-    @Test func `an end in a forked child leaves the parent's connection as it is`() async {
-        await #expect(processExitsWith: .success) {
-            let stage = try Stage()
-            try stage.pass()
-            let ending = Child {
-                stage.connection.close()
-                return stage.ends.entries.isEmpty && stage.releases.entries.count == 1 ? 0 : 1
-            }.wait()
-            #expect(ending == .exited(0))
-            stage.wire.send(2)
-            waitUntil("the frames are handled") { stage.frames.count == 2 }
-            #expect(stage.ends.entries == [])
-            stage.stop()
-        }
-    }
-
     @Test(arguments: [true, false])
     func `a listener that is ended or removed elsewhere accepts nothing more`(isRemoved: Bool) throws {
         let thread = try RunLoopThread(name: "listener")

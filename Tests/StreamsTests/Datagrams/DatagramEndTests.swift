@@ -137,17 +137,6 @@ import Testing
         stage.stop()
     }
 
-    @Test func `an end elsewhere beside the end of the loop is reported once`() throws {
-        for _ in 0..<30 {
-            let stage = try Stage()
-            let ending = try BareThread { stage.socket.close() }
-            stage.stop()
-            ending.join()
-            #expect(stage.ends.entries.count == 1)
-            #expect(stage.releases.entries == [true])
-        }
-    }
-
     @Test func `the end of the loop is reported, and a socket of an ended loop does nothing`() throws {
         let stage = try Stage()
         stage.stop()

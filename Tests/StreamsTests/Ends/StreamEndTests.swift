@@ -1,0 +1,108 @@
+import RunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Any thread can end a connection, a datagram socket or a listener, whatever its loop does meanwhile.
+@Suite struct StreamEndTests {
+    typealias Kind = StreamSpecimen.Kind
+
+    /// The ways in which another thread, or the handler itself, ends an object.
+    enum Way: CaseIterable {
+        case here, thread, deinitializer, otherLoop, severalThreads
+
+        /// The ways of other threads than the loop's.
+        static let elsewhere = allCases.filter { $0 != .here }
+
+        func end(_ specimen: StreamSpecimen) throws {
+            switch self {
+            case .here: specimen.act(.end)
+            case .thread: try BareThread { specimen.act(.end) }.join()
+            case .deinitializer:
+                try BareThread {
+                    let owner = Parting { specimen.act(.end) }
+                    owner.hold()
+                }.join()
+            case .otherLoop:
+                let other = try RunLoopThread(name: "other")
+                try other.runLoop.performAndWait { specimen.act(.end) }
+                other.stop()
+            case .severalThreads: try Threads(4) { _ in specimen.act(.end) }.join()
+            }
+        }
+    }
+
+    /// Checks that an object has ended once, on the thread of its loop.
+    private func expectEnd(of specimen: StreamSpecimen) {
+        #expect(!specimen.isOpen())
+        #expect(specimen.ends.entries == Array(repeating: true, count: specimen.reportCount))
+        #expect(specimen.releases.entries == [true])
+    }
+
+    @Test(arguments: Kind.allCases, Way.elsewhere)
+    func `no call begins after an end elsewhere has returned, even if the object is due`(
+        kind: Kind, way: Way
+    ) throws {
+        let stage = try StreamSpecimenStage(kind)
+        try stage.whileItIsDue {
+            try way.end(stage.specimen)
+            #expect(!stage.specimen.isOpen())
+        }
+        waitUntil("the handlers are released") { !stage.specimen.releases.entries.isEmpty }
+        try stage.pass()
+        expectEnd(of: stage.specimen)
+        stage.stop()
+        #expect(stage.specimen.calls.count == 0)
+    }
+
+    @Test(arguments: Kind.allCases, Way.allCases)
+    func `an end in the object's own handler makes that call the last one`(kind: Kind, way: Way) throws {
+        let stage = try StreamSpecimenStage(kind) { specimen in
+            do { try way.end(specimen) } catch { Issue.record(error) }
+        }
+        try stage.whileItIsDue()
+        waitUntil("the handlers are released") { !stage.specimen.releases.entries.isEmpty }
+        try stage.pass()
+        expectEnd(of: stage.specimen)
+        stage.stop()
+        #expect(stage.specimen.calls.count == 1)
+    }
+
+    @Test(arguments: Kind.allCases, Way.allCases)
+    func `of two objects that are due in one step, the first can have the second ended`(
+        kind: Kind, way: Way
+    ) throws {
+        try onLoopThread { loop in
+            let pair = Log<StreamSpecimen>()
+            for index in 0..<2 {
+                pair.add(
+                    try StreamSpecimen(kind) { _ in
+                        do { try way.end(pair.entries[1 - index]) } catch { Issue.record(error) }
+                    })
+            }
+            for specimen in pair.entries { try specimen.provoke() }
+            loop.run(until: "a handler is called") { pair.entries.contains { $0.calls.count > 0 } }
+            loop.settle()
+            let (first, second) = try #require(
+                pair.entries[0].calls.count == 1
+                    ? (pair.entries[0], pair.entries[1]) : (pair.entries[1], pair.entries[0]))
+            #expect(first.isOpen() && first.calls.count == 1)
+            #expect(second.calls.count == 0)
+            expectEnd(of: second)
+            first.act(.end)
+            for specimen in pair.entries { specimen.clean() }
+            pair.removeAll()
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `an end beside the end of the loop is reported once`(kind: Kind) throws {
+        for _ in 0..<20 {
+            let stage = try StreamSpecimenStage(kind)
+            let ending = try BareThread { [specimen = stage.specimen] in specimen.act(.end) }
+            stage.stop()
+            ending.join()
+            expectEnd(of: stage.specimen)
+        }
+    }
+}
