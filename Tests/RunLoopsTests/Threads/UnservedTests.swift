@@ -7,15 +7,6 @@ import Testing
 
 /// Reports of what a loop holds that has never run, when its thread ends.
 @Suite struct UnservedTests {
-    /// Calls a body on a thread of its own, and returns the lines that are reported until the thread has ended.
-    private static func lines(of body: @escaping @Sendable () throws -> Void) throws -> [String] {
-        let lines = Log<String>()
-        RunLoopDiagnostics.handler = { lines.add($0) }
-        try BareThread { do { try body() } catch { Issue.record(error) } }.join()
-        DiagnosticQueue.drainProcess(until: .hang)
-        return lines.entries
-    }
-
     /// The line before ``fill()``, from which the lines in it are counted; in the body of an exit test, all lines are one.
     private static let line = #line
     private static func fill() throws {
@@ -38,7 +29,7 @@ import Testing
     {
         try await #require(processExitsWith: .success) {
             let place = "UnservedTests.swift:"
-            let (line, lines) = (UnservedTests.line, try UnservedTests.lines(of: UnservedTests.fill))
+            let (line, lines) = (UnservedTests.line, try unservedLines(UnservedTests.fill))
             for (word, offset) in [
                 ("timer", 3), ("port", 5), ("source", 6), ("source", 9), ("block", 11), ("block", 12),
             ] {
@@ -52,7 +43,7 @@ import Testing
 
     /// The kinds of inputs that ``fill()`` does not add.
     enum OtherKind: String, Codable, CaseIterable {
-        case wallClockTimer, signal, process, library, delayedBlock
+        case wallClockTimer, signal, process, library, gracefulStop, delayedBlock
 
         /// Adds an input of the kind to the current loop.
         ///
@@ -83,6 +74,14 @@ import Testing
                 source.deadline = .now
                 try loop.add(source, forMode: .default)
                 return ("source", line)
+            case .gracefulStop:
+                let (stop, line) = (
+                    try GracefulStop(signals: [SIGUSR1, SIGUSR2], within: .seconds(1)) { _ in }, #line
+                )
+                for mode in [RunLoop.Mode.default, RunLoop.Mode("other")] {
+                    try loop.add(stop, forMode: mode)
+                }
+                return ("source", line)
             case .delayedBlock:
                 // The loop knows the timer of the block.
                 let (_, line) = (loop.perform(after: .zero) {}, #line)
@@ -96,7 +95,7 @@ import Testing
     {
         await #expect(processExitsWith: .success) { [kind] in
             let added = Log<(String, Int)>()
-            let lines = try UnservedTests.lines { added.add(try kind.add()) }
+            let lines = try unservedLines { added.add(try kind.add()) }
             let (word, line) = added.entries[0]
             #expect(lines.count == 1, "\(lines)")
             let place = "UnservedTests.swift:\(line);"
@@ -106,21 +105,21 @@ import Testing
 
     @Test func `a loop that has run, or holds nothing, is not reported`() async throws {
         try await #require(processExitsWith: .success) {
-            let lines = try UnservedTests.lines {
+            let lines = try unservedLines {
                 let timer = Timer(timeInterval: .seconds(600), repeats: true) { _ in }
                 RunLoop.current.add(timer, forMode: .default)
                 RunLoop.current.run(in: .default, until: .distantPast)
                 RunLoop.current.perform {}
             }
             #expect(lines == [])
-            let empty = try UnservedTests.lines {
+            let empty = try unservedLines {
                 let timer = Timer(timeInterval: .seconds(600), repeats: true) { _ in }
                 RunLoop.current.add(timer, forMode: .default)
                 timer.invalidate()
             }
             #expect(empty == [])
             // The thread of a RunLoopThread runs its loop, even if the thread is stopped at once.
-            let stopped = try UnservedTests.lines {
+            let stopped = try unservedLines {
                 for _ in 0..<50 {
                     let thread = try RunLoopThread(name: "stopped")
                     thread.runLoop.perform {}
@@ -134,9 +133,12 @@ import Testing
 
     @Test func `of many inputs, the first are reported one by one, and the rest as a number`() async throws {
         try await #require(processExitsWith: .success) {
-            let lines = try UnservedTests.lines {
-                for _ in 0..<20 {
-                    Timer.scheduledTimer(withTimeInterval: .seconds(1), repeats: true) { _ in }
+            let lines = try unservedLines {
+                for line in 1...20 {
+                    for _ in 0..<3 {
+                        Timer.scheduledTimer(withTimeInterval: .seconds(1), repeats: true, line: line) { _ in
+                        }
+                    }
                 }
             }
             #expect(lines.count == 9)

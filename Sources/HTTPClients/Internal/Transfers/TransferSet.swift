@@ -72,7 +72,9 @@ final class TransferSet {
         storedInput = StoredInput(limit: options.inputLimit)
         self.origin = origin
         guard CurlLibrary.isReady else { throw SystemError(call: "curl_global_init", code: ENOMEM) }
-        let source = try LibrarySource(onInvalidation: { [self] in endTransfers() }) { [self] _ in serve() }
+        let source = try LibrarySource(
+            fileID: origin.fileID, line: Int(origin.line), onInvalidation: { [self] in endTransfers() }
+        ) { [self] _ in serve() }
         source.keepsModesAlive = false
         // Safe: the callbacks are not called after `endTransfers`, and until then the source holds this object.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()

@@ -72,7 +72,7 @@ extension DescriptorSource {
 
 extension DescriptorSource: LoopInput {
     var keepsModeAlive: Bool { relay == nil }
-    var unservedParts: [String] { keepsModeAlive ? ["source made at \(origin)"] : [] }
+    var unservedParts: [Unserved] { keepsModeAlive ? [Unserved("source", madeAt: origin)] : [] }
 
     func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
         guard isValid, !list.members.hasEnded else { return }

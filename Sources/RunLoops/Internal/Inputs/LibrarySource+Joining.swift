@@ -126,7 +126,7 @@ extension LibrarySource: SignalledInput {
     }
 
     var keepsModeAlive: Bool { state.value.keepsModesAlive }
-    var unservedParts: [String] { ["source made at \(origin)"] }
+    var unservedParts: [Unserved] { keepsModeAlive ? [Unserved("source", madeAt: origin)] : [] }
     var step: SignalledStep { .ports }
 
     func didLeave(_ loop: LoopMembers) {

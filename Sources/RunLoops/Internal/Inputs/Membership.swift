@@ -58,9 +58,8 @@ protocol LoopInput: AnyObject {
     /// True if a mode stays alive while this input is in it; false for observers, which cannot become ready.
     var keepsModeAlive: Bool { get }
 
-    /// What a loop that has never run has not served, in words, with the place where it was made; empty for an input that represents
-    /// another one.
-    var unservedParts: [String] { get }
+    /// What a loop that has never run has not served; empty for an input that represents another one.
+    var unservedParts: [Unserved] { get }
 
     /// Called when the input has left its last mode, or its loop's thread is ending.
     func didLeave(_ loop: LoopMembers)
@@ -69,5 +68,5 @@ protocol LoopInput: AnyObject {
 extension LoopInput {
     func isIn(_ mode: RunLoop.Mode) -> Bool { membership.contains(mode) }
 
-    var unservedParts: [String] { [] }
+    var unservedParts: [Unserved] { [] }
 }

@@ -16,7 +16,7 @@ final class PortInput: SignalledInput {
 
     var keepsModeAlive: Bool { true }
     var step: SignalledStep { .ports }
-    var unservedParts: [String] { ["port made at \(core.origin)"] }
+    var unservedParts: [Unserved] { [Unserved("port", madeAt: core.origin)] }
 
     /// Stores a handler for a mode, unless a handler is already stored for this mode.
     ///

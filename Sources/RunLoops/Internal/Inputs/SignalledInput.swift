@@ -45,5 +45,5 @@ protocol ManuallySignalledInput: SignalledInput {
 }
 
 extension ManuallySignalledInput {
-    var unservedParts: [String] { ["source made at \(origin)"] }
+    var unservedParts: [Unserved] { [Unserved("source", madeAt: origin)] }
 }

@@ -1,7 +1,7 @@
 // The values that a timer takes for a date and a tolerance that are set.
 
 extension Timer {
-    var unservedParts: [String] { keepsModeAlive ? ["timer made at \(origin)"] : [] }
+    var unservedParts: [Unserved] { keepsModeAlive ? [Unserved("timer", madeAt: origin)] : [] }
 
     /// Returns the date of the first fire after the timer's date is set to `date`.
     ///

@@ -7,8 +7,10 @@ extension LoopCore {
         return handle.counters.passes.value == 0 && !runs.requests.contains(.end)
     }
 
-    /// What the loop holds, apart from its blocks, in words, with the place where each was made.
-    var unservedInputs: [String] { members.inputs.flatMap(\.unservedParts) + deferredWork.waiting }
+    /// What the loop holds, apart from its blocks, in words, with each place once.
+    var unservedInputs: [String] {
+        members.inputs.flatMap(\.unservedParts).wordsOfEachPlace + deferredWork.waiting
+    }
 
     /// The number of things that are reported one by one.
     private static var mostReported: Int { 8 }

@@ -33,9 +33,6 @@ package struct InspectedPart: Sendable {
 }
 
 extension InspectedPart {
-    /// The kind and the place, for a sentence.
-    var words: String { madeAt.isEmpty ? kind : "\(kind) made at \(madeAt)" }
-
     /// Combines the descriptions of two groups of objects of the same kind, by adding up their counts.
     package static func + (one: InspectedPart, other: InspectedPart) -> InspectedPart {
         InspectedPart(

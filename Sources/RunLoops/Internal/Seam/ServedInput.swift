@@ -145,7 +145,7 @@ extension ServedInput {
     var parts: [InspectedPart] { state.value.server?.parts ?? [] }
 
     var keepsModeAlive: Bool { true }
-    var unservedParts: [String] { parts.map(\.words) }
+    var unservedParts: [Unserved] { parts.map { Unserved($0.kind, madeAt: $0.madeAt) } }
     var step: SignalledStep { .ports }
 
     func serve(in loop: ReadyInputs, _ signal: ReadyNode, _ budget: inout Budget) -> Served {

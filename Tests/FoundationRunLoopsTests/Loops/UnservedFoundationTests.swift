@@ -1,0 +1,46 @@
+import Foundation
+import FoundationRunLoops
+import TestExpectations
+import TestSupport
+import Testing
+
+/// Reports of what a loop holds that has never run, when its thread ends.
+@Suite struct UnservedFoundationTests {
+    /// The kinds of objects.
+    enum Kind: String, Codable, CaseIterable {
+        case scheduledTimer, addedTimer, commonTimer, block, modeBlock
+
+        /// Gives an object of the kind to the current loop.
+        ///
+        /// - Returns: The line.
+        fileprivate func add() -> Int {
+            let loop = RunLoop.current
+            switch self {
+            case .scheduledTimer:
+                Timer.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in }
+                return #line - 1
+            case .addedTimer, .commonTimer:
+                let timer = Timer(timeInterval: 1, repeats: true) { _ in }
+                loop.add(timer, forMode: self == .addedTimer ? .default : .common)
+                return #line - 2
+            case .block:
+                loop.perform {}
+                return #line - 1
+            case .modeBlock:
+                loop.perform(inModes: [.default, .common]) {}
+                return #line - 1
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a timer or block that was never served is reported once, with its place`(kind: Kind) async {
+        await #expect(processExitsWith: .success) { [kind] in
+            let added = Log<Int>()
+            let lines = try unservedLines { added.add(kind.add()) }
+            #expect(lines.count == 1, "\(lines)")
+            let place = " at FoundationRunLoopsTests/UnservedFoundationTests.swift:\(added.entries[0]);"
+            #expect(lines.allSatisfy { $0.contains(place) }, "\(lines)")
+        }
+    }
+}
