@@ -175,6 +175,8 @@
         func responseIsWritten(_ exchange: Exchange) {
             let end = connection.sentByteCount + connection.unsentByteCount
             written.append(Written(exchange: exchange, end: end))
+            // All bytes of a streamed response can have been sent before its end: then no further sending reports the end.
+            endSent()
             if !exchange.account.keepsAlive || server.isStopping || !exchange.isReceived {
                 return close(isReceived: exchange.isReceived && !exchange.account.isRefused)
             }
@@ -201,13 +203,18 @@
             setDeadline(.none, nil)
         }
 
-        /// Records that the kernel has accepted bytes; the connection and handlers must not be called.
-        private func didSend() {
+        /// Ends the exchanges whose responses the kernel has accepted.
+        private func endSent() {
             let sent = connection.sentByteCount
             while let first = written.first, first.end <= sent {
                 written.removeFirst()
                 first.exchange.end(.sent)
             }
+        }
+
+        /// Records that the kernel has accepted bytes; the connection and handlers must not be called.
+        private func didSend() {
+            endSent()
             if connection.unsentByteCount > 0 { return }
             if case .upgrading(let exchange) = phase { phase = .upgraded(exchange) }
             goesOn()

@@ -36,6 +36,31 @@ import Testing
         }
     }
 
+    @Test func `an answer whose bytes were all sent before its end has ended at once`() throws {
+        let ends = Log<HTTPExchange.EndReason>()
+        let held = Log<Held>()
+        try withServer(handler: { exchange in
+            exchange.onEnd { _, reason in ends.add(reason) }
+            exchange.beginResponse(contentLength: 4)
+            exchange.write("text")
+            held.add(Held(exchange: exchange))
+        }) { server in
+            let client = try Client(server.port)
+            client.send(request("GET /"))
+            #expect(client.answer().body == "text")
+            #expect(ends.entries == [])
+            try server.perform { _ in
+                for held in held.entries { held.exchange.endBody() }
+                held.removeAll()
+            }
+            waitUntil("the end is told") { ends.entries == [.sent] }
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    /// An exchange that only the thread of the server's loop uses.
+    private struct Held: @unchecked Sendable { let exchange: HTTPExchange }
+
     @Test func `a client that does not read makes the writer wait`() throws {
         let written = Shared()
         try withServer(handler: { exchange in
