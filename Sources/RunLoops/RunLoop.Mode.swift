@@ -57,6 +57,15 @@ extension RunLoop {
             return unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
         }
 
+        // Those of `RawRepresentable` would compare and hash the names.
+
+        /// True if two modes have the same name.
+        @inline(__always)
+        public static func == (left: Mode, right: Mode) -> Bool { left.number == right.number }
+
+        /// Feeds the hasher with the number of the name.
+        public func hash(into hasher: inout Hasher) { hasher.combine(number) }
+
         // These are computed properties. A stored constant is initialized at its first use, and a child process that is forked at
         // that moment would hang when it reads the constant.
         private static var defaultName: String { "kCFRunLoopDefaultMode" }
