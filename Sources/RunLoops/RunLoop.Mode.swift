@@ -57,13 +57,14 @@ extension RunLoop {
             return unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
         }
 
-        // Those of `RawRepresentable` would compare and hash the names.
+        // Those of `RawRepresentable` would compare and hash the names. They belong to the conformance, and so are not listed apart.
 
         /// True if two modes have the same name.
-        @inline(__always)
+        @_documentation(visibility: internal) @inline(__always)
         public static func == (left: Mode, right: Mode) -> Bool { left.number == right.number }
 
         /// Feeds the hasher with the number of the name.
+        @_documentation(visibility: internal)
         public func hash(into hasher: inout Hasher) { hasher.combine(number) }
 
         // These are computed properties. A stored constant is initialized at its first use, and a child process that is forked at
