@@ -98,9 +98,16 @@ import Testing
                     short.join()
                 }
             }
+            // What the child does, this thread and the others have done before they are forked.
+            recorder.mark("outer")
+            for place in ["inner", "short"] {
+                waitUntil("an event of \(place)") {
+                    recorder.snapshot().events.contains { $0.place == place }
+                }
+            }
             var overflowed = 0
             for _ in 0..<20 {
-                let child = Child {
+                let child = Child(whileOthersRun: true) {
                     recorder.mark("the child")
                     return Recorder.isOn ? 1 : 0
                 }

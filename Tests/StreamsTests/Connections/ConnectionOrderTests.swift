@@ -1,4 +1,4 @@
-import Glibc
+import FoundationEssentials
 import RunLoops
 import Streams
 import TestExpectations
@@ -6,7 +6,12 @@ import TestSupport
 import Testing
 
 /// In any order of actions at both ends, no byte is lost or duplicated, and the end is reported once and last.
+///
+/// `RUNLOOPS_STRESS_ORDERS` sets the number of orders.
 @Suite struct ConnectionOrderTests {
+    private static let seeds =
+        ProcessInfo.processInfo.environment["RUNLOOPS_STRESS_ORDERS"].flatMap { UInt64($0) } ?? 100
+
     /// A connection that makes random calls in its handlers, and checks the calls of the handlers.
     private final class Actor {
         let pair: Pair
@@ -75,7 +80,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<400) func `whatever both ends do, each byte comes once and the end comes last`(
+    @Test(arguments: 0..<seeds) func `whatever both ends do, each byte comes once and the end comes last`(
         seed: UInt64
     ) throws {
         try onLoopThread { loop in
