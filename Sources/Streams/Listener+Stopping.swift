@@ -24,7 +24,7 @@ extension Listener {
         fileID: StaticString = #fileID, line: Int = #line, onStopped: @escaping (Listener) -> Void
     ) {
         requireOwnThread("Listener.stop")
-        let report = LoopCallback(.current, SourceLocation(fileID, line)) { [self] in onStopped(self) }
+        let report = LoopCallback(RunLoop.current, SourceLocation(fileID, line)) { [self] in onStopped(self) }
         invalidate(whenDrained: { report.schedule() })
     }
 

@@ -7,8 +7,8 @@
 /// This is C, because Swift has no thread-local storage of its own, and `pthread_self()` must not be called in asynchronous code:
 /// it is declared `const`, so the compiler reuses its result across a suspension.
 struct runloops_thread_record {
-    /// The thread's run loop, retained.
-    void *loop;
+    /// The thread's run loop, retained; its handle and its members are parts of it.
+    void *loop, *handle, *members;
     /// The thread's cache of message slabs.
     void *slabs;
     /// The record in which other threads see the observers that the thread calls.
@@ -29,7 +29,13 @@ struct runloops_thread_record {
 extern __thread struct runloops_thread_record runloops_thread_record;
 
 static inline void *runloops_thread_loop(void) { return runloops_thread_record.loop; }
-static inline void runloops_thread_set_loop(void *loop) { runloops_thread_record.loop = loop; }
+static inline void *runloops_thread_handle(void) { return runloops_thread_record.handle; }
+static inline void *runloops_thread_members(void) { return runloops_thread_record.members; }
+static inline void runloops_thread_set_loop(void *loop, void *handle, void *members) {
+    runloops_thread_record.loop = loop;
+    runloops_thread_record.handle = handle;
+    runloops_thread_record.members = members;
+}
 static inline void *runloops_thread_slabs(void) { return runloops_thread_record.slabs; }
 static inline void runloops_thread_set_slabs(void *slabs) { runloops_thread_record.slabs = slabs; }
 static inline void *runloops_thread_calls(void) { return runloops_thread_record.calls; }

@@ -50,7 +50,10 @@ import Testing
     @Test func `the main thread's loop never finishes in a common mode, and does in others`() throws {
         try onLoopThread { _ in
             let core = try LoopCore(
-                handle: LoopHandle(), executors: Executors(serial: .main, task: RunLoop.main.taskExecutor),
+                handle: LoopHandle(),
+                executors: unsafe Executors(
+                    serial: RunLoop.main.asUnownedSerialExecutor(),
+                    task: RunLoop.main.taskExecutor.asUnownedTaskExecutor()),
                 isMain: true)
             core.addCommonMode(.init("common"))
             for mode in [RunLoop.Mode.default, .init("common")] {

@@ -24,7 +24,7 @@ extension HandlerCaller {
     /// the total time is longer than ``longestGap``, the loop records these handlers as one event.
     @inline(never)
     func callRecorded(
-        _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
+        _ origin: SourceLocation, _ kind: HandlerKind, stamp: UInt32, number: Int,
         _ handler: () -> Void
     ) {
         let isObserved = handle.handlers.isTimedOrWatched
@@ -83,7 +83,7 @@ extension HandlerCaller {
     }
 
     @inline(__always)
-    private func isMessage(_ kind: RunLoop.HandlerKind) -> Bool {
+    private func isMessage(_ kind: HandlerKind) -> Bool {
         switch kind {
         case .block, .job, .port, .delivery: true
         case .timer, .manualSource, .descriptor, .observer, .mainQueue, .deferredWork, .endHandler: false

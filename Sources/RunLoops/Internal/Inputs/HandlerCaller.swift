@@ -9,8 +9,8 @@
 /// > Thread safety: the loop's own thread only.
 final class HandlerCaller {
     let handle: LoopHandle
-    /// The loop's timers; the record of a watched call contains the date of their next fire.
-    private let timers: LoopTimers
+    /// The dates of the loop's timers; the record of a watched call contains the next one.
+    private let dates: any WakeDates
 
     /// The handlers that are timed, watched or recorded, as found by the last call of ``lookAgain()``.
     var noted = Noted.none
@@ -32,7 +32,7 @@ final class HandlerCaller {
     var followsHandler = false
 
     /// The last watched call of a handler, other than that of an observer; nil if there was none.
-    private(set) var lastCall: (kind: RunLoop.HandlerKind, origin: SourceLocation)?
+    private(set) var lastCall: (kind: HandlerKind, origin: SourceLocation)?
 
     /// True while the time is counted as busy time of the loop.
     ///
@@ -48,9 +48,9 @@ final class HandlerCaller {
         }
     }
 
-    init(_ handle: LoopHandle, _ timers: LoopTimers) {
+    init(_ handle: LoopHandle, _ dates: any WakeDates) {
         self.handle = handle
-        self.timers = timers
+        self.dates = dates
     }
 
     /// Checks whether handlers are to be timed, watched or recorded from now on.
@@ -98,7 +98,7 @@ final class HandlerCaller {
     ///   - handler: The handler.
     @inline(__always)
     func call(
-        _ origin: SourceLocation, as kind: RunLoop.HandlerKind = .block, _ handler: () -> Void
+        _ origin: SourceLocation, as kind: HandlerKind = .block, _ handler: () -> Void
     ) {
         HeldLocks.requireNone()
         if noted != .none {
@@ -119,7 +119,7 @@ final class HandlerCaller {
     ///   - handler: The handler.
     @inline(__always)
     func callForMessage(
-        _ origin: @autoclosure () -> SourceLocation, as kind: RunLoop.HandlerKind, _ node: Node,
+        _ origin: @autoclosure () -> SourceLocation, as kind: HandlerKind, _ node: Node,
         waiting: @autoclosure () -> Int = 0,
         _ handler: () -> Void
     ) {
@@ -149,7 +149,7 @@ final class HandlerCaller {
 
     @inline(never)
     func callNoted(
-        _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, stamp: UInt32, number: Int,
+        _ origin: SourceLocation, _ kind: HandlerKind, stamp: UInt32, number: Int,
         _ handler: () -> Void
     ) {
         if handle.handlers.isRecorded {
@@ -161,10 +161,10 @@ final class HandlerCaller {
 
     /// Calls a handler, and times or watches the call if the program has asked for it.
     func callWatched(
-        _ origin: SourceLocation, _ kind: RunLoop.HandlerKind, _ handler: () -> Void
+        _ origin: SourceLocation, _ kind: HandlerKind, _ handler: () -> Void
     ) {
         if kind != .observer { lastCall = (kind, origin) }
-        let isNoted = handle.handlers.begin(kind, origin, nextTimer: timers.nextWake)
+        let isNoted = handle.handlers.begin(kind, origin, nextTimer: dates.nextWake)
         if measures { callTimed(origin, handler) } else { handler() }
         if isNoted { handle.handlers.end() }
     }
@@ -189,6 +189,6 @@ final class HandlerCaller {
     ///
     /// - Parameter paused: The result of ``pause()`` for this run.
     func resume(_ paused: HandlerRecord.Paused) {
-        handle.handlers.resume(paused, nextTimer: timers.nextWake)
+        handle.handlers.resume(paused, nextTimer: dates.nextWake)
     }
 }

@@ -86,11 +86,6 @@ package struct InputEnd: ~Copyable, Sendable {
         return nil
     }
 
-    /// Records that the object belongs to the loop of the calling thread, before it joins that loop.
-    ///
-    /// - Returns: False if the object has ended, and must not join.
-    package func join(_ loop: RunLoop) -> Bool { join(loop.handle) }
-
     /// Marks the end on the thread of the loop.
     ///
     /// - Returns: False if a thread has begun to give back already.
@@ -131,7 +126,7 @@ package struct InputEnd: ~Copyable, Sendable {
     /// Marks the end, and hands the object over to its loop if the calling thread is another one.
     package func begin(of object: any HandOver) -> Place {
         let isChild = Fork.isChild
-        let own = RunLoop.existing.map { InputEnd.address(of: $0.handle) }
+        let own = LoopHandle.ofThread.map { InputEnd.address(of: $0) }
         var seen = word.load(ordering: .acquiring)
         while true {
             let address = seen & ~InputEnd.marks
@@ -193,7 +188,7 @@ package struct InputEnd: ~Copyable, Sendable {
 
     /// The handle of the object's loop; nil if that loop is the calling thread's, or if there is no loop.
     private var foreignHandle: LoopHandle? {
-        let own = RunLoop.existing.map { InputEnd.address(of: $0.handle) }
+        let own = LoopHandle.ofThread.map { InputEnd.address(of: $0) }
         // A joining replaces the handle first, and passes the lock before it releases the old one.
         return InputEnd.moves.withLock { _ in
             let address = word.load(ordering: .acquiring) & ~InputEnd.marks
@@ -258,7 +253,7 @@ extension EndedAnywhere {
         if end.hasEnded { return }
         // The object can have moved to another loop when the call is made.
         if end.handOver({ [self] in self.change(change) }) { return }
-        RunLoop.existing?.coreIfCurrent?.members.takeHandOversIfAny()
+        LoopMembers.ofThread?.takeHandOversIfAny()
         change()
     }
 
@@ -273,27 +268,27 @@ protocol Removable: EndedAnywhere {
     /// Leaves a mode, or all common modes, on the thread of the loop.
     ///
     /// If the input is in another loop, or not in the mode, this does nothing.
-    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode)
+    func leave(_ loop: LoopMembers, _ mode: Mode)
 
     /// Does the same for another thread.
-    func leaveForAnotherThread(_ loop: LoopMembers, _ mode: RunLoop.Mode)
+    func leaveForAnotherThread(_ loop: LoopMembers, _ mode: Mode)
 
     /// The modes that the input is in, if it is in this loop.
-    func modes(in loop: LoopMembers) -> [RunLoop.Mode]
+    func modes(in loop: LoopMembers) -> [Mode]
 }
 
 extension Removable {
-    func leaveForAnotherThread(_ loop: LoopMembers, _ mode: RunLoop.Mode) { leave(loop, mode) }
+    func leaveForAnotherThread(_ loop: LoopMembers, _ mode: Mode) { leave(loop, mode) }
 
     /// Leaves the common modes, and then each mode that is left.
-    func leaveAll(_ loop: LoopMembers, for leave: (RunLoop.Mode) -> Void) {
+    func leaveAll(_ loop: LoopMembers, for leave: (Mode) -> Void) {
         leave(.common)
         for mode in modes(in: loop) { leave(mode) }
     }
 }
 
 extension Removable where Self: LoopInput {
-    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) { loop.remove(self, from: mode) }
+    func leave(_ loop: LoopMembers, _ mode: Mode) { loop.remove(self, from: mode) }
 
-    func modes(in loop: LoopMembers) -> [RunLoop.Mode] { membership.loop === loop ? membership.modes : [] }
+    func modes(in loop: LoopMembers) -> [Mode] { membership.loop === loop ? membership.modes : [] }
 }

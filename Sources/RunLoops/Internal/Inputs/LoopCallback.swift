@@ -1,3 +1,12 @@
+/// A loop as the callbacks in it see it.
+package protocol CallbackLoop: AnyObject, Sendable {
+    @discardableResult
+    func perform(fileID: StaticString, line: Int, _ block: @escaping @Sendable () -> Void) -> Bool
+
+    /// The object for a key that only the loop's thread uses, which is made now if there is none.
+    func companion<Companion: AnyObject>(_ key: ObjectIdentifier, make: () -> Companion) -> Companion
+}
+
 /// A handle through which any thread can make a loop call a handler once.
 ///
 /// The handler stays with its loop, so it can hold objects that are confined to the loop's thread. Other threads hold only the
@@ -13,7 +22,7 @@ package struct LoopCallback: Sendable {
     /// Stores a handler in the calling thread's loop.
     ///
     /// If the loop has ended, the handler is released immediately.
-    package init(_ loop: RunLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
+    package init(_ loop: some CallbackLoop, _ origin: SourceLocation, _ handler: @escaping () -> Void) {
         self.loop = WeakReference(loop)
         self.origin = origin
         number = LoopCallback.handlers(of: loop).add(handler)
@@ -28,14 +37,14 @@ package struct LoopCallback: Sendable {
     /// handler is called.
     package func schedule() {
         if Fork.isChild { return }
-        guard let loop = loop.object(as: RunLoop.self) else { return }
+        guard let loop = loop.sendable as? any CallbackLoop else { return }
         let number = number
         loop.perform(fileID: origin.fileID, line: Int(origin.line)) {
             LoopCallback.handlers(of: loop).take(number)?()
         }
     }
 
-    private static func handlers(of loop: RunLoop) -> Handlers {
+    private static func handlers(of loop: some CallbackLoop) -> Handlers {
         loop.companion(ObjectIdentifier(Handlers.self)) { Handlers() }
     }
 

@@ -1,3 +1,5 @@
+internal import CThreads
+
 /// The inputs of one loop, and the modes that they are in.
 ///
 /// This object owns the list of inputs and the table of modes, and keeps track of the running mode. After the loop has ended, it
@@ -19,7 +21,7 @@ final class LoopMembers {
 
     private struct State: ~Copyable {
         var inputs: [any LoopInput] = []
-        var currentMode: RunLoop.Mode?
+        var currentMode: Mode?
         var modeIsCommon = false
         var hasEnded = false
     }
@@ -36,7 +38,7 @@ final class LoopMembers {
     private var table = ModeTable()
 
     /// The mode of the innermost run; nil between runs.
-    var currentMode: RunLoop.Mode? { @inline(__always) _read { yield state.currentMode } }
+    var currentMode: Mode? { @inline(__always) _read { yield state.currentMode } }
 
     /// True if the current mode is a common mode.
     var modeIsCommon: Bool { state.modeIsCommon }
@@ -71,7 +73,7 @@ final class LoopMembers {
     /// Sets the current mode when a run begins or returns; nil if no run is left.
     ///
     /// - Returns: True if the current mode has changed.
-    func run(in mode: RunLoop.Mode?) -> Bool {
+    func run(in mode: Mode?) -> Bool {
         // The table is updated even when an outer run's mode becomes current again, because an inner run can have made that mode
         // common.
         table.run(in: mode)
@@ -85,7 +87,7 @@ final class LoopMembers {
     /// Makes a mode common, and adds the inputs of the common modes to that mode.
     ///
     /// - Returns: False if the mode is common already.
-    func addCommonMode(_ mode: RunLoop.Mode) -> Bool {
+    func addCommonMode(_ mode: Mode) -> Bool {
         guard table.addCommon(mode) else { return false }
         for input in inputs where input.membership.followsCommon { join(input, mode) }
         if currentMode == mode { state.modeIsCommon = true }
@@ -93,7 +95,7 @@ final class LoopMembers {
     }
 
     /// Keeps a mode alive permanently, as if it always contained an input.
-    func keepAlive(_ mode: RunLoop.Mode) { table.countInput(in: mode, by: 1) }
+    func keepAlive(_ mode: Mode) { table.countInput(in: mode, by: 1) }
 
     // MARK: - Inputs
 
@@ -101,7 +103,7 @@ final class LoopMembers {
     ///
     /// - Returns: False if the input is already in the mode, or the thread is ending.
     @discardableResult
-    func add(_ input: any LoopInput, to mode: RunLoop.Mode) -> Bool {
+    func add(_ input: any LoopInput, to mode: Mode) -> Bool {
         if hasEnded { return false }
         if input.membership.loop == nil {
             input.membership.loop = self
@@ -118,7 +120,7 @@ final class LoopMembers {
         return input.membership.modeCount > before
     }
 
-    private func join(_ input: any LoopInput, _ mode: RunLoop.Mode) {
+    private func join(_ input: any LoopInput, _ mode: Mode) {
         guard input.membership.join(mode) else { return }
         if input.keepsModeAlive { table.countInput(in: mode, by: 1) }
     }
@@ -134,7 +136,7 @@ final class LoopMembers {
     }
 
     /// Removes an input from a mode, or from all common modes.
-    func remove(_ input: any LoopInput, from mode: RunLoop.Mode) {
+    func remove(_ input: any LoopInput, from mode: Mode) {
         guard input.membership.loop === self else { return }
         if mode == .common {
             input.membership.followsCommon = false
@@ -145,7 +147,7 @@ final class LoopMembers {
         if input.membership.modeCount == 0 && !input.membership.followsCommon { remove(input) }
     }
 
-    private func leave(_ input: any LoopInput, _ mode: RunLoop.Mode) {
+    private func leave(_ input: any LoopInput, _ mode: Mode) {
         guard input.membership.leave(mode) else { return }
         if input.keepsModeAlive { table.countInput(in: mode, by: -1) }
     }
@@ -167,10 +169,18 @@ final class LoopMembers {
 
     // MARK: - Thread
 
+    /// The members of the calling thread's loop; nil if the thread has no loop.
+    static var ofThread: LoopMembers? {
+        // Safe: the loop in the thread's slot has the members.
+        unsafe runloops_thread_members().map {
+            unsafe Unmanaged<LoopMembers>.fromOpaque($0).takeUnretainedValue()
+        }
+    }
+
     /// Ends the program unless the calling thread is the loop's thread.
     func requireCurrent(_ member: StaticString) -> LoopMembers {
         Fork.check(member)
-        if RunLoop.existing?.handle !== handle {
+        if LoopHandle.ofThread !== handle {
             misuse(
                 "\(member): called outside the thread of the loop it is in; perform a block on that loop and call it there"
             )

@@ -17,15 +17,15 @@ final class LoopObservers {
     init(_ members: LoopMembers) { self.members = members }
 
     /// The activities that at least one observer wants, in any mode.
-    var activities: RunLoop.Activity { list.activities }
+    var activities: Activity { list.activities }
 
     /// Calls each observer that wants the given activity and is in the current mode.
     @inline(__always)
-    func notify(_ activity: RunLoop.Activity) {
+    func notify(_ activity: Activity) {
         if !list.activities.isDisjoint(with: activity) { notifyWanted(activity) }
     }
 
-    private func notifyWanted(_ activity: RunLoop.Activity) {
+    private func notifyWanted(_ activity: Activity) {
         guard let mode = members.currentMode else { return }
         // The loop iterates over a copy of the list. If a handler adds an observer, even an observer that was removed before, the
         // loop calls that observer only from the next activity on.
@@ -40,8 +40,8 @@ final class LoopObservers {
     /// Adds an observer that is not in the list.
     ///
     /// - Returns: The number of the addition, for ``remove(_:_:)``.
-    func append(_ observer: RunLoop.Observer) -> UInt64 { list.add(observer) }
+    func append(_ observer: Observer) -> UInt64 { list.add(observer) }
 
     /// Removes an observer, by the number that ``append(_:)`` returned for it.
-    func remove(_ observer: RunLoop.Observer, _ number: UInt64) { list.remove(observer, number) }
+    func remove(_ observer: Observer, _ number: UInt64) { list.remove(observer, number) }
 }

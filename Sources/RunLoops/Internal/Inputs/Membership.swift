@@ -12,22 +12,22 @@ struct Membership {
     var position = 0
 
     /// The modes that the input is in, in no particular order, in a new array.
-    var modes: [RunLoop.Mode] { list.modes }
+    var modes: [Mode] { list.modes }
 
     /// The number of modes that the input is in.
     var modeCount: Int { @inline(__always) get { list.count } }
 
     /// The mode at a place below ``modeCount``, in no particular order.
     @inline(__always)
-    func mode(at place: Int) -> RunLoop.Mode { list[place] }
+    func mode(at place: Int) -> Mode { list[place] }
 
     @inline(__always)
-    func contains(_ mode: RunLoop.Mode) -> Bool { list.contains(mode) }
+    func contains(_ mode: Mode) -> Bool { list.contains(mode) }
 
     /// Records that the input has joined a mode.
     ///
     /// - Returns: False if the input is in the mode already.
-    mutating func join(_ mode: RunLoop.Mode) -> Bool {
+    mutating func join(_ mode: Mode) -> Bool {
         if list.contains(mode) { return false }
         list.append(mode)
         return true
@@ -36,7 +36,7 @@ struct Membership {
     /// Records that the input has left a mode.
     ///
     /// - Returns: False if the input is not in the mode.
-    mutating func leave(_ mode: RunLoop.Mode) -> Bool {
+    mutating func leave(_ mode: Mode) -> Bool {
         guard let place = list.place(of: mode) else { return false }
         list.remove(at: place)
         return true
@@ -53,7 +53,7 @@ protocol LoopInput: AnyObject {
     ///
     /// This is a requirement of the protocol, so that a call on an `any LoopInput` neither copies the membership nor changes its
     /// reference counts.
-    func isIn(_ mode: RunLoop.Mode) -> Bool
+    func isIn(_ mode: Mode) -> Bool
 
     /// True if a mode stays alive while this input is in it; false for observers, which cannot become ready.
     var keepsModeAlive: Bool { get }
@@ -66,7 +66,7 @@ protocol LoopInput: AnyObject {
 }
 
 extension LoopInput {
-    func isIn(_ mode: RunLoop.Mode) -> Bool { membership.contains(mode) }
+    func isIn(_ mode: Mode) -> Bool { membership.contains(mode) }
 
     var unservedParts: [Unserved] { [] }
 }

@@ -1,7 +1,7 @@
 /// A handler that is called in one mode, or in all common modes.
 package protocol ModeHandler {
     /// The mode that the handler was added for; ``RunLoop/Mode/common`` for all common modes.
-    var mode: RunLoop.Mode { get }
+    var mode: Mode { get }
 }
 
 /// The handlers of an input, which can have a different handler in each mode.
@@ -36,7 +36,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     ///   - commonModes: The common modes of the loop.
     /// - Returns: The removed handlers.
     package mutating func remove(
-        for mode: RunLoop.Mode, whereCommon commonModes: @autoclosure () -> [RunLoop.Mode]
+        for mode: Mode, whereCommon commonModes: @autoclosure () -> [Mode]
     ) -> [Handler] {
         guard mode == .common else { return remove(for: mode).map { [$0] } ?? [] }
         var removed: [Handler] = []
@@ -54,7 +54,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
         return single + (common.map { [$0] } ?? [])
     }
 
-    private mutating func remove(for mode: RunLoop.Mode) -> Handler? {
+    private mutating func remove(for mode: Mode) -> Handler? {
         guard let place = modes.place(of: mode) else { return nil }
         modes.remove(at: place)
         return single.swapRemove(at: place)
@@ -62,7 +62,7 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
 
     /// Returns the handler to call in a mode: the mode's own handler if it has one, otherwise the common handler.
     @inline(__always)
-    package func handler(for mode: RunLoop.Mode?) -> Handler? {
+    package func handler(for mode: Mode?) -> Handler? {
         guard let mode, let place = modes.place(of: mode) else { return common }
         return single[place]
     }

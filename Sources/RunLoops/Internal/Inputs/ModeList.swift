@@ -7,23 +7,23 @@ struct ModeList {
     /// The mode at place 0; nil for an empty list.
     ///
     /// It is stored apart, because the list of one mode, which most inputs are in, then needs no memory of its own.
-    private var first: RunLoop.Mode?
+    private var first: Mode?
     /// The modes at the places after 0.
-    private var others: [RunLoop.Mode] = []
+    private var others: [Mode] = []
     /// The place of each mode; nil for a short list, which is searched instead.
-    private var places: [RunLoop.Mode: Int]?
+    private var places: [Mode: Int]?
 
     // The constant is a computed property. A stored constant is initialized at its first use, and a child process that is forked at
     // that moment would hang when it reads the constant; see `Moment.never`.
     private static var mostSearched: Int { 8 }
 
     /// Makes an empty list, or a list of one mode.
-    init(_ mode: RunLoop.Mode? = nil) { first = mode }
+    init(_ mode: Mode? = nil) { first = mode }
 
     /// The modes, in no particular order.
     ///
     /// Each call makes a new array.
-    var modes: [RunLoop.Mode] { first.map { [$0] + others } ?? [] }
+    var modes: [Mode] { first.map { [$0] + others } ?? [] }
 
     var isEmpty: Bool { @inline(__always) get { first == nil } }
     var count: Int { @inline(__always) get { first == nil ? 0 : 1 + others.count } }
@@ -31,7 +31,7 @@ struct ModeList {
     /// The mode at a place.
     ///
     /// - Precondition: The place is less than ``count``.
-    subscript(place: Int) -> RunLoop.Mode {
+    subscript(place: Int) -> Mode {
         @inline(__always) get {
             if place > 0 { return others[place - 1] }
             guard let first else { preconditionFailure("an empty list has no places") }
@@ -40,20 +40,20 @@ struct ModeList {
     }
 
     @inline(__always)
-    func contains(_ mode: RunLoop.Mode) -> Bool {
+    func contains(_ mode: Mode) -> Bool {
         if first == mode { return true }
         return !others.isEmpty && placeAmongOthers(of: mode) != nil
     }
 
     /// The index of a mode in ``modes``; nil if the mode is not in the list.
     @inline(__always)
-    func place(of mode: RunLoop.Mode) -> Int? {
+    func place(of mode: Mode) -> Int? {
         if first == mode { return 0 }
         return others.isEmpty ? nil : placeAmongOthers(of: mode)
     }
 
     @inline(never)
-    private func placeAmongOthers(of mode: RunLoop.Mode) -> Int? {
+    private func placeAmongOthers(of mode: Mode) -> Int? {
         guard let places else { return others.firstIndex(of: mode).map { $0 + 1 } }
         return places[mode]
     }
@@ -61,7 +61,7 @@ struct ModeList {
     /// Adds a mode at the end of the list.
     ///
     /// - Precondition: The mode is not in the list.
-    mutating func append(_ mode: RunLoop.Mode) {
+    mutating func append(_ mode: Mode) {
         if first == nil {
             first = mode
             return

@@ -21,30 +21,30 @@ struct ModeTable: ~Copyable {
     private var running = 0
 
     /// The common modes, in the order in which they became common.
-    private(set) var common = [RunLoop.Mode.default]
+    private(set) var common = [Mode.default]
 
     /// The number of modes in the table.
     var count: Int { list.count }
 
     /// Records that another mode runs, or that no run is under way.
-    mutating func run(in mode: RunLoop.Mode?) {
+    mutating func run(in mode: Mode?) {
         let before = running
         running = knownPlace(of: mode ?? .default)
         if before != running { forgetIfUnused(before) }
     }
 
-    func isCommon(_ mode: RunLoop.Mode) -> Bool { entry(mode)?.isCommon ?? false }
+    func isCommon(_ mode: Mode) -> Bool { entry(mode)?.isCommon ?? false }
 
     /// True if the running mode contains an input that keeps it alive.
     var runningIsAlive: Bool { @inline(__always) get { entries[running].liveInputs > 0 } }
 
     /// True if the mode contains an input that keeps it alive.
-    func isAlive(_ mode: RunLoop.Mode) -> Bool { (entry(mode)?.liveInputs ?? 0) > 0 }
+    func isAlive(_ mode: Mode) -> Bool { (entry(mode)?.liveInputs ?? 0) > 0 }
 
     /// Makes a mode common.
     ///
     /// - Returns: False if the mode is common already.
-    mutating func addCommon(_ mode: RunLoop.Mode) -> Bool {
+    mutating func addCommon(_ mode: Mode) -> Bool {
         let place = knownPlace(of: mode)
         if entries[place].isCommon { return false }
         entries[place].isCommon = true
@@ -53,21 +53,21 @@ struct ModeTable: ~Copyable {
     }
 
     /// Adds a number to the count of inputs that keep a mode alive; the number is negative if inputs have left the mode.
-    mutating func countInput(in mode: RunLoop.Mode, by change: Int) {
+    mutating func countInput(in mode: Mode, by change: Int) {
         let place = knownPlace(of: mode)
         entries[place].liveInputs += change
         precondition(entries[place].liveInputs >= 0, "an input leaves each mode once")
         forgetIfUnused(place)
     }
 
-    private func entry(_ mode: RunLoop.Mode) -> Entry? { place(of: mode).map { entries[$0] } }
+    private func entry(_ mode: Mode) -> Entry? { place(of: mode).map { entries[$0] } }
 
     @inline(__always)
-    private func place(of mode: RunLoop.Mode) -> Int? {
+    private func place(of mode: Mode) -> Int? {
         list[running] == mode ? running : list.place(of: mode)
     }
 
-    private mutating func knownPlace(of mode: RunLoop.Mode) -> Int {
+    private mutating func knownPlace(of mode: Mode) -> Int {
         if let place = place(of: mode) { return place }
         list.append(mode)
         entries.append(Entry())

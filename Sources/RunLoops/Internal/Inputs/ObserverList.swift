@@ -11,7 +11,7 @@ struct ObserverList {
         /// The number of the addition; it is greater than the numbers of all earlier additions.
         let number: UInt64
         /// The observer; nil after it was removed.
-        fileprivate(set) var observer: RunLoop.Observer?
+        fileprivate(set) var observer: Observer?
 
         fileprivate static func < (left: Entry, right: Entry) -> Bool {
             left.order == right.order ? left.number < right.number : left.order < right.order
@@ -34,7 +34,7 @@ struct ObserverList {
     /// The index is the position of the activity's bit in ``RunLoop/Activity``.
     private var wanting = InlineArray<8, Int>(repeating: 0)
     /// The activities that at least one observer wants, in any mode.
-    private(set) var activities = RunLoop.Activity()
+    private(set) var activities = Activity()
 
     /// The number of observers.
     var count: Int { entries.count - gaps }
@@ -42,7 +42,7 @@ struct ObserverList {
     /// Adds an observer that is not in the list.
     ///
     /// - Returns: The number of the addition, for ``remove(_:_:)``.
-    mutating func add(_ observer: RunLoop.Observer) -> UInt64 {
+    mutating func add(_ observer: Observer) -> UInt64 {
         additions += 1
         let entry = Entry(order: observer.order, number: additions, observer: observer)
         let isNext = sortedCount == entries.count && entries.last.map { $0 < entry } ?? true
@@ -58,7 +58,7 @@ struct ObserverList {
     ///   - observer: The observer. The caller must hold a reference to it. Otherwise this method would destroy the observer and the
     ///     objects that its handler holds, and their destruction can run user code.
     ///   - number: The number that ``add(_:)`` returned for the observer.
-    mutating func remove(_ observer: RunLoop.Observer, _ number: UInt64) {
+    mutating func remove(_ observer: Observer, _ number: UInt64) {
         let removed = Entry(order: observer.order, number: number, observer: nil)
         var place = firstPlace(in: 0..<sortedCount) { !($0 < removed) }
         if place == sortedCount || entries[place].number != number {
@@ -100,9 +100,9 @@ struct ObserverList {
         return low
     }
 
-    private mutating func count(_ wanted: RunLoop.Activity, by change: Int) {
+    private mutating func count(_ wanted: Activity, by change: Int) {
         for bit in wanting.indices {
-            let activity = RunLoop.Activity(rawValue: 1 << UInt(bit))
+            let activity = Activity(rawValue: 1 << UInt(bit))
             if wanted.isDisjoint(with: activity) { continue }
             wanting[bit] += change
             if wanting[bit] > 0 { activities.insert(activity) } else { activities.remove(activity) }

@@ -112,7 +112,7 @@ final class ReadyInputs {
     // MARK: - The input's side
 
     /// Adds an input to a mode, or to the common modes.
-    func add(_ input: any SignalledInput, to mode: RunLoop.Mode) {
+    func add(_ input: any SignalledInput, to mode: Mode) {
         let isNew = input.membership.loop == nil
         // The input can have been set aside because it was not in this mode.
         if members.add(input, to: mode) && !isNew { modesDidChange() }

@@ -25,7 +25,7 @@ final class ReadyQueue {
     }
 
     /// Removes the next input that is in the given mode, and returns the input with its signal.
-    func next(in mode: RunLoop.Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
+    func next(in mode: Mode) -> (signal: ReadyNode, input: any SignalledInput)? {
         while !lines.queued.isEmpty {
             let signal = lines.queued.removeFirst()
             // The property is read once, because each reading changes reference counts, which takes some 50 instructions.
@@ -41,7 +41,7 @@ final class ReadyQueue {
     }
 
     /// True if a queued input is in the given mode.
-    func holdsInput(in mode: RunLoop.Mode) -> Bool {
+    func holdsInput(in mode: Mode) -> Bool {
         lines.queued.contains { $0.input?.isIn(mode) ?? false }
     }
 

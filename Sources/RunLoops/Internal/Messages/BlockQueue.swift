@@ -4,7 +4,7 @@
 struct BlockMessage {
     let body: () -> Void
     /// The modes in which the loop may run the block; nil for the common modes, empty for every mode.
-    let modes: [RunLoop.Mode]?
+    let modes: [Mode]?
     let origin: SourceLocation
 }
 
@@ -70,7 +70,7 @@ struct BlockQueue {
     }
 
     /// Changes the mode in which blocks run; nil between runs.
-    mutating func serve(_ mode: RunLoop.Mode?, isCommon: Bool) {
+    mutating func serve(_ mode: Mode?, isCommon: Bool) {
         self.isCommon = mode != nil && isCommon
         inModes.serve(mode, isCommon: isCommon)
     }
@@ -155,7 +155,7 @@ struct BlockQueue {
     /// True if the queue contains a block, parcel or job that may run in a mode.
     ///
     /// Jobs that were set aside do not count.
-    mutating func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+    mutating func holdsBlock(for mode: Mode, isCommon: Bool) -> Bool {
         if isInsideJob { setJobsAside() }
         return isCommon && !queued.isEmpty || inModes.holdsBlock(for: mode, isCommon: isCommon)
     }

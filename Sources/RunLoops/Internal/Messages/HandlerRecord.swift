@@ -71,7 +71,7 @@ struct HandlerRecord: ~Copyable, Sendable {
     ///
     /// - Returns: True if the call was recorded. False if no watchdog or inspector watches the loop, or if an outer
     ///   call is already recorded.
-    func begin(_ kind: RunLoop.HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
+    func begin(_ kind: HandlerKind, _ origin: SourceLocation, nextTimer: Moment) -> Bool {
         guard isWatched, call.load(ordering: .relaxed) == 0 else { return false }
         write(kind, origin.line, origin.address, nextTimer)
         return true
@@ -98,7 +98,7 @@ struct HandlerRecord: ~Copyable, Sendable {
         write(paused.call.kind, paused.call.line, paused.file, nextTimer)
     }
 
-    private func write(_ kind: RunLoop.HandlerKind, _ line: UInt32, _ file: UInt, _ nextTimer: Moment) {
+    private func write(_ kind: HandlerKind, _ line: UInt32, _ file: UInt, _ nextTimer: Moment) {
         count.add()
         // Both stores come after the store of 0 and before the store of the call. Otherwise the reader's second load of the call
         // would prove nothing.
@@ -133,15 +133,15 @@ extension HandlerRecord {
 
         init(bits: UInt64) { self.bits = bits }
 
-        init(_ kind: RunLoop.HandlerKind, _ line: UInt32, number: Int) {
+        init(_ kind: HandlerKind, _ line: UInt32, number: Int) {
             let number = UInt64(truncatingIfNeeded: number) << 32
             bits = number | UInt64(line & 0xff_ffff) << 8 | UInt64(kind.rawValue)
         }
 
         var line: UInt32 { UInt32(truncatingIfNeeded: bits >> 8) & 0xff_ffff }
 
-        var kind: RunLoop.HandlerKind {
-            guard let kind = RunLoop.HandlerKind(rawValue: UInt8(truncatingIfNeeded: bits)) else {
+        var kind: HandlerKind {
+            guard let kind = HandlerKind(rawValue: UInt8(truncatingIfNeeded: bits)) else {
                 preconditionFailure("a call was made of a kind")
             }
             return kind

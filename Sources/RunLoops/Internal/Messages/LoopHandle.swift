@@ -1,3 +1,4 @@
+internal import CThreads
 internal import Synchronization
 
 /// The part of a loop that every thread can access: the mailbox, and the descriptor that wakes the loop.
@@ -36,6 +37,11 @@ final class LoopHandle: Sendable {
     /// The padding fills two lines, because processors fetch lines in pairs.
     private let padding = InlineArray<16, UInt64>(repeating: 0)
 
+    /// The executors of the loop.
+    ///
+    /// `nonisolated(unsafe)`: they are set while the loop is made, before another thread has the handle.
+    nonisolated(unsafe) var executors: Executors?
+
     let runningMode = RunningMode()
     let counters = Counters()
     let processorTime = ProcessorTime()
@@ -63,6 +69,14 @@ final class LoopHandle: Sendable {
     deinit {
         // Safe: no thread can still push, and the loop has closed the mailbox or never used it.
         unsafe requestNode.address.deallocate()
+    }
+
+    /// The handle of the calling thread's loop; nil if the thread has no loop.
+    static var ofThread: LoopHandle? {
+        // Safe: the loop in the thread's slot has the handle.
+        unsafe runloops_thread_handle().map {
+            unsafe Unmanaged<LoopHandle>.fromOpaque($0).takeUnretainedValue()
+        }
     }
 
     /// Puts nodes into the loop's mailbox, and wakes the loop if it sleeps.

@@ -24,20 +24,20 @@ struct ModeBlocks {
     /// The place of the next block to run.
     struct Place {
         /// The mode of the line at whose front the block is; nil for the line of the blocks for every mode.
-        fileprivate let mode: RunLoop.Mode?
+        fileprivate let mode: Mode?
         let number: UInt64
         /// The number of blocks without modes that had arrived before the block.
         let behind: Int
     }
 
     /// The lines; each contains at least one block that has not run.
-    private var lines: [RunLoop.Mode: Line] = [:]
+    private var lines: [Mode: Line] = [:]
     /// The line of the blocks that may run in every mode.
     private var everyMode = Line()
     /// The numbers of the blocks that stand in several lines and have not run.
     private var shared: Set<UInt64> = []
     /// The running mode, whose line is served; nil between runs.
-    private var mode: RunLoop.Mode?
+    private var mode: Mode?
     /// True if the running mode is common, so that the line of the common modes is served, too.
     private var servesCommon = false
 
@@ -64,14 +64,14 @@ struct ModeBlocks {
     }
 
     /// Changes the modes whose lines are served.
-    mutating func serve(_ mode: RunLoop.Mode?, isCommon: Bool) {
+    mutating func serve(_ mode: Mode?, isCommon: Bool) {
         self.mode = mode
         servesCommon = mode != nil && isCommon
         findServed()
     }
 
     /// Returns true if a block may run in a mode.
-    func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+    func holdsBlock(for mode: Mode, isCommon: Bool) -> Bool {
         !everyMode.entries.isEmpty || lines[mode] != nil || isCommon && lines[.common] != nil
     }
 
@@ -92,7 +92,7 @@ struct ModeBlocks {
     }
 
     /// Returns a place, or that of the first block of a mode's line, whichever block is older.
-    private mutating func older(_ place: Place?, inLineOf mode: RunLoop.Mode) -> Place? {
+    private mutating func older(_ place: Place?, inLineOf mode: Mode) -> Place? {
         guard let entry = lines[mode]?.entries.first else { return place }
         looks += 1
         if let place, place.number < entry.number { return place }
@@ -118,7 +118,7 @@ struct ModeBlocks {
     }
 
     /// Drops the dead entries at the front of a line, and all dead entries if they are more than half of the line.
-    private mutating func dropDead(from mode: RunLoop.Mode) {
+    private mutating func dropDead(from mode: Mode) {
         guard var line = lines[mode] else { return }
         if line.deadCount == 0 && !line.entries.isEmpty { return }
         // The line is taken out while it changes, so that its entries are not copied.
@@ -139,7 +139,7 @@ struct ModeBlocks {
     /// True if a block has run in another mode.
     private func isDead(_ entry: Entry) -> Bool { entry.isShared && !shared.contains(entry.number) }
 
-    private func distinct(_ modes: [RunLoop.Mode]) -> [RunLoop.Mode] {
+    private func distinct(_ modes: [Mode]) -> [Mode] {
         modes.count < 2 ? modes : Array(Set(modes))
     }
 
@@ -159,7 +159,7 @@ struct ModeBlocks {
 
 extension Node {
     /// The modes of a block or parcel that names its modes.
-    fileprivate var modes: [RunLoop.Mode] {
+    fileprivate var modes: [Mode] {
         switch kind {
         case .blockInModes: withBlock { $0.modes } ?? [.common]
         case .parcelInModes: withParcel { $0.modes } ?? [.common]

@@ -8,7 +8,7 @@
 @safe @usableFromInline
 struct Parcel: Sendable {
     /// The modes in which the loop may call the function; nil for the common modes.
-    let modes: [RunLoop.Mode]?
+    let modes: [Mode]?
     let handle: Handle
 
     /// A function that handles the value of a parcel; it is called exactly once for each parcel.
@@ -17,7 +17,7 @@ struct Parcel: Sendable {
     /// second argument is true if the loop serves the parcel, and false if the loop has ended.
     @usableFromInline typealias Handle = @convention(c) (UnsafeMutableRawPointer, Bool) -> Void
 
-    init(_ modes: [RunLoop.Mode]?, _ handle: Handle) {
+    init(_ modes: [Mode]?, _ handle: Handle) {
         self.modes = modes
         unsafe self.handle = handle
     }

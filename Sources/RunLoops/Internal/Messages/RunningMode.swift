@@ -8,11 +8,11 @@ struct RunningMode: ~Copyable, Sendable {
     private let word = Atomic<UInt>(0)
 
     /// The mode of the innermost run; nil between runs.
-    var value: RunLoop.Mode? {
+    var value: Mode? {
         let word = word.load(ordering: .acquiring)
-        return word == 0 ? nil : RunLoop.Mode(number: word - 1)
+        return word == 0 ? nil : Mode(number: word - 1)
     }
 
     /// Publishes another mode; nil if no run is left.
-    func publish(_ mode: RunLoop.Mode?) { word.store(mode.map { $0.number + 1 } ?? 0, ordering: .releasing) }
+    func publish(_ mode: Mode?) { word.store(mode.map { $0.number + 1 } ?? 0, ordering: .releasing) }
 }

@@ -11,14 +11,14 @@ package protocol DeferredWork: AnyObject {
     ///   - mode: The mode that runs.
     ///   - isCommon: True if the mode is common.
     /// - Returns: True if there is such work.
-    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool
+    func holdsWork(for mode: Mode, isCommon: Bool) -> Bool
 
     /// Does the work that may be done in a mode.
     ///
     /// - Parameters:
     ///   - mode: The mode that runs.
     ///   - isCommon: True if the mode is common.
-    func performWork(for mode: RunLoop.Mode, isCommon: Bool)
+    func performWork(for mode: Mode, isCommon: Bool)
 
     /// Releases the waiting work, because the loop has ended.
     func discardWork()

@@ -45,7 +45,7 @@ final class DeferredWorkList {
     /// Returns true if there is work for the end of a pass that can be done in a mode.
     ///
     /// Such work keeps the mode alive, so that the loop can run in the mode.
-    func holdsPassEndWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+    func holdsPassEndWork(for mode: Mode, isCommon: Bool) -> Bool {
         lists.atPassEnd.contains { $0.holdsWork(for: mode, isCommon: isCommon) }
     }
 

@@ -52,7 +52,7 @@ final class LoopBlocks {
     }
 
     /// Returns true if the queue contains a block, parcel or job that may run in a mode.
-    func holdsBlock(for mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+    func holdsBlock(for mode: Mode, isCommon: Bool) -> Bool {
         queue.holdsBlock(for: mode, isCommon: isCommon)
     }
 
@@ -138,7 +138,7 @@ final class LoopBlocks {
         while let node = queue.nextJob() {
             let job = node.takeJob(&releaser)
             if job.isPreferred {
-                RunLoop.TaskExecutor.enqueueElsewhere(job.job)
+                Executors.enqueueElsewhere(job.job)
             } else {
                 run(job)
             }

@@ -8,7 +8,7 @@ extension LoopCore {
     /// - Parameters:
     ///   - mode: The mode.
     ///   - servesIdleWork: True if the pass does the idle work when it finds no other work.
-    func serveGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) {
+    func serveGuest(in mode: Mode, servesIdleWork: Bool) {
         // The kernel is polled first, so that the pass finds the ready inputs, and the descriptor is no longer readable.
         poller.poll()
         handle.counters.kernelCalls.add()
@@ -26,7 +26,7 @@ extension LoopCore {
     ///   - servesIdleWork: True if idle work counts as work.
     /// - Returns: True if this loop has work already. If not, the mailbox is armed and the alarm is set, so that new work makes the
     ///   loop's descriptor readable.
-    func prepareGuest(in mode: RunLoop.Mode, servesIdleWork: Bool) -> Bool {
+    func prepareGuest(in mode: Mode, servesIdleWork: Bool) -> Bool {
         changeMode(to: mode)
         defer { changeMode(to: nil) }
         descriptors.watch()

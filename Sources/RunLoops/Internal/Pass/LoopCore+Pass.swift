@@ -8,7 +8,7 @@
 extension LoopCore {
     /// The parameters of one run of the loop.
     struct Activation {
-        let mode: RunLoop.Mode
+        let mode: Mode
         /// The moment at which the run ends; `never` for no deadline.
         let deadline: Moment
         let options: Options
@@ -176,7 +176,7 @@ extension LoopCore {
     }
 
     /// Returns true if a mode is not empty, so that the loop can run in it.
-    func holdsAnything(in mode: RunLoop.Mode, isCommon: Bool) -> Bool {
+    func holdsAnything(in mode: Mode, isCommon: Bool) -> Bool {
         // The main loop always serves the main queue, which can get blocks at any time.
         if members.modes.isAlive(mode) || isCommon && mainQueue.mayGetBlocks { return true }
         return blocks.holdsBlock(for: mode, isCommon: isCommon)
@@ -215,7 +215,7 @@ extension LoopCore {
     }
 
     /// Changes the mode in which the loop runs, and updates the parts of the loop that depend on the mode.
-    func changeMode(to mode: RunLoop.Mode?) {
+    func changeMode(to mode: Mode?) {
         // If the mode stays the same, inputs that were set aside stay set aside.
         if !members.run(in: mode) { return }
         descriptors.modeDidChange()

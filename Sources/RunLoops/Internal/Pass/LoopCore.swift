@@ -103,7 +103,7 @@ final class LoopCore: LoopParts {
     // MARK: - Modes
 
     /// Makes a mode common, so that it gets all inputs that were added to the common modes.
-    func addCommonMode(_ mode: RunLoop.Mode) {
+    func addCommonMode(_ mode: Mode) {
         guard members.addCommonMode(mode) else { return }
         // If the mode is running, the kernel must now watch the descriptors of its new inputs.
         descriptors.lookAgain()
@@ -121,7 +121,7 @@ final class LoopCore: LoopParts {
     }
 
     /// Returns the date on which the next timer of a mode is due; `never` if the mode has no timer, nil if the mode is empty.
-    func nextFire(in mode: RunLoop.Mode) -> Moment? {
+    func nextFire(in mode: Mode) -> Moment? {
         guard holdsAnything(in: mode, isCommon: members.modes.isCommon(mode)) else { return nil }
         var next = Moment.never
         for case let timer as Timer in members.inputs where timer.membership.contains(mode) {

@@ -3,7 +3,7 @@
 /// > Thread safety: the loop's own thread only.
 final class LoopEnding {
     /// The end handlers, in the order in which they were added; some can already have been cancelled.
-    private var handlers: [RunLoop.EndHandler] = []
+    private var handlers: [EndHandler] = []
 
     /// The number of handlers that are still in the list although they were cancelled.
     private var cancelled = 0
@@ -17,8 +17,8 @@ final class LoopEnding {
     var count: Int { handlers.count }
 
     /// Adds a handler that is called when the thread ends.
-    func add(_ handler: @escaping () -> Void, of members: LoopMembers) -> RunLoop.EndHandler {
-        let added = RunLoop.EndHandler(handler, of: members, in: self)
+    func add(_ handler: @escaping () -> Void, of members: LoopMembers) -> EndHandler {
+        let added = EndHandler(handler, of: members, in: self)
         handlers.append(added)
         return added
     }

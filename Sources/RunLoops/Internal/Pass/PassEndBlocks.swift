@@ -15,9 +15,9 @@ final class PassEndBlocks: DeferredWork {
         list.append(atPassEnd: self)
     }
 
-    func holdsWork(for mode: RunLoop.Mode, isCommon: Bool) -> Bool { !blocks.isEmpty }
+    func holdsWork(for mode: Mode, isCommon: Bool) -> Bool { !blocks.isEmpty }
 
-    func performWork(for mode: RunLoop.Mode, isCommon: Bool) {
+    func performWork(for mode: Mode, isCommon: Bool) {
         // The blocks are taken out first, because a block can run the loop, which must not run these blocks again.
         var running: [() -> Void] = []
         swap(&running, &blocks)

@@ -60,7 +60,7 @@ extension Removable {
     /// - Parameters:
     ///   - loop: The loop.
     ///   - mode: The mode, or `common` for all common modes. If the input is not in it, nothing happens.
-    public func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) { loop.take(self, outOf: mode) }
+    public func remove(from loop: RunLoop, forMode mode: Mode) { loop.take(self, outOf: mode) }
 
     /// Takes the input out of all modes of a loop; call `RunLoop.remove(_:)` instead.
     ///

@@ -32,7 +32,7 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     /// ended.
     case connection
 
-    init(_ kind: RunLoop.HandlerKind) {
+    init(_ kind: HandlerKind) {
         guard let own = EventKind(rawValue: kind.rawValue) else {
             preconditionFailure("each kind of a handler is a kind of an event")
         }
@@ -40,7 +40,7 @@ enum EventKind: UInt8, Hashable, Sendable, CaseIterable {
     }
 
     /// The kind of the handler, if the event is a call of a handler; nil for any other event.
-    var handler: RunLoop.HandlerKind? { RunLoop.HandlerKind(rawValue: rawValue) }
+    var handler: HandlerKind? { HandlerKind(rawValue: rawValue) }
 }
 
 /// The reasons for which a sleep of a loop has ended.

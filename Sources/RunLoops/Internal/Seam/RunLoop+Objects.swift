@@ -43,3 +43,5 @@ extension RunLoop {
     /// The number of deliveries of other modules that were discarded because the loop has ended.
     package var undeliveredCount: Int { objects.undelivered.load(ordering: .relaxed) }
 }
+
+extension RunLoop: CallbackLoop {}

@@ -97,3 +97,10 @@ extension RunLoop {
         return modes.contains { $0 == mode || core.members.modeIsCommon && $0 == .common }
     }
 }
+
+extension InputEnd {
+    /// Records that the object belongs to the loop of the calling thread, before it joins that loop.
+    ///
+    /// - Returns: False if the object has ended, and must not join.
+    package func join(_ loop: RunLoop) -> Bool { join(loop.handle) }
+}

@@ -41,7 +41,7 @@ extension Timer {
     /// > Thread safety: any thread.
     package func fireAnywhere() {
         if end.hasEnded || end.handOver({ [self] in fireSoon() }) { return }
-        RunLoop.existing?.coreIfCurrent?.members.takeHandOversIfAny()
+        LoopMembers.ofThread?.takeHandOversIfAny()
         fire()
     }
 

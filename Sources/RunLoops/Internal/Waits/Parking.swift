@@ -22,18 +22,20 @@ actor Parking: SerialExecutor {
     /// - Parameter isolation: The isolation of the task.
     /// - Returns: The parking, closed.
     static func forCaller(_ isolation: (any Actor)?) -> Parking? {
-        guard let loop = RunLoop.existing else { return nil }
+        guard let handle = LoopHandle.ofThread, let home = unsafe handle.executors else { return nil }
         if let isolation {
-            // Safe: it only compares addresses. A serial executor is two pointers, of which the first one is the object.
-            let executor = unsafe unsafeBitCast(isolation.unownedExecutor, to: (UInt, UInt).self).0
-            let isHome = unsafe executor == UInt(bitPattern: Unmanaged.passUnretained(loop).toOpaque())
-            return isHome ? Parking(loop.handle, .job) : nil
+            let isHome = unsafe address(of: isolation.unownedExecutor) == address(of: home.serial)
+            return isHome ? Parking(handle, .job) : nil
         }
         // Safe: it only compares addresses.
-        let isHome = unsafe withUnsafeCurrentTask {
-            unsafe $0?.unownedTaskExecutor == loop.taskExecutor.asUnownedTaskExecutor()
-        }
-        return isHome ? Parking(loop.handle, .preferredJob) : nil
+        let isHome = unsafe withUnsafeCurrentTask { unsafe $0?.unownedTaskExecutor == home.task }
+        return isHome ? Parking(handle, .preferredJob) : nil
+    }
+
+    /// The address of the object that is a serial executor.
+    private static func address(of executor: UnownedSerialExecutor) -> UInt {
+        // Safe: it is only compared. A serial executor is two pointers, of which the first one is the object.
+        unsafe unsafeBitCast(executor, to: (UInt, UInt).self).0
     }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe UnownedSerialExecutor(ordinary: self) }
@@ -61,7 +63,7 @@ actor Parking: SerialExecutor {
 
     private nonisolated func passOn(_ job: UnownedJob) {
         if handle.enqueue(job, kind) { return }
-        if kind == .preferredJob { return RunLoop.TaskExecutor.enqueueElsewhere(job) }
+        if kind == .preferredJob { return Executors.enqueueElsewhere(job) }
         misuse("RunLoop.enqueue: a task continues in an actor of a loop whose thread has ended")
     }
 

@@ -75,10 +75,10 @@ package final class ThreadWait: Sendable {
     static func heldTargetsHere() -> [WaitTarget] {
         var targets: [WaitTarget] = []
         targets.reserveCapacity(3)
-        if let loop = RunLoop.existing {
+        if let handle = LoopHandle.ofThread {
             // The main thread holds this target in addition to `.mainLoop`, because a port identifies its receiver only by the
             // identity of the loop's handle.
-            targets.append(.loop(UInt(bitPattern: ObjectIdentifier(loop.handle))))
+            targets.append(.loop(UInt(bitPattern: ObjectIdentifier(handle))))
         }
         if runloops_is_main_thread() { targets.append(.mainLoop) }
         if let thread = PortSetServers.threadIfServing { targets.append(.thread(thread)) }

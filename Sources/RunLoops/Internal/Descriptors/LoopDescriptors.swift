@@ -31,7 +31,7 @@ final class LoopDescriptors {
     /// The mode whose descriptors the kernel watches.
     ///
     /// If it is nil, the loop must check all sources before the next poll of the kernel.
-    private(set) var watchedMode: RunLoop.Mode? { didSet { modeDidChange() } }
+    private(set) var watchedMode: Mode? { didSet { modeDidChange() } }
 
     /// True if the kernel watches the descriptors of the current mode, and all changes have been passed to the kernel.
     ///
@@ -203,7 +203,7 @@ final class LoopDescriptors {
     }
 
     /// Removes a source from a mode, or from all common modes.
-    func remove(_ source: DescriptorSource, from mode: RunLoop.Mode) {
+    func remove(_ source: DescriptorSource, from mode: Mode) {
         members.remove(source, from: mode)
         source.update()
     }

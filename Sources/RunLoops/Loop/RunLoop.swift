@@ -56,7 +56,9 @@ public final class RunLoop: Sendable {
         handle = try LoopOpening.serialize { () throws(SystemError) in try LoopHandle() }
         self.isMain = isMain
         taskExecutor = TaskExecutor(handle: handle)
-        let executors = Executors(serial: self, task: taskExecutor)
+        let executors = unsafe Executors(
+            serial: asUnownedSerialExecutor(), task: taskExecutor.asUnownedTaskExecutor())
+        unsafe handle.executors = executors
         let core = try LoopOpening.serialize { () throws(SystemError) in
             try LoopCore(handle: handle, executors: executors, isMain: isMain)
         }
@@ -134,11 +136,20 @@ public final class RunLoop: Sendable {
         if isInstalled { return }
         handle.processorTime.begin()
         posixThread.store(UInt(pthread_self()), ordering: .relaxed)
-        unsafe runloops_thread_set_loop(Unmanaged.passRetained(self).toOpaque())
+        _ = unsafe Unmanaged.passRetained(self)
+        fillSlot()
         ThreadEnd.watch(.loop) {
             let notice = RunLoop.endCurrent()
             return notice.map { notice in { notice.post() } }
         }
+    }
+
+    /// Stores this loop in the calling thread's slot, which owns a reference to it.
+    private func fillSlot() {
+        // Safe: the core exists until the slot is empty again.
+        let members = unsafe ownCore.map { unsafe Unmanaged.passUnretained($0.members).toOpaque() }
+        unsafe runloops_thread_set_loop(
+            Unmanaged.passUnretained(self).toOpaque(), Unmanaged.passUnretained(handle).toOpaque(), members)
     }
 
     /// Ends the calling thread's loop, if it has one.
@@ -163,7 +174,7 @@ public final class RunLoop: Sendable {
         // The steps above have destroyed objects, which can have enqueued jobs in their deinit.
         unsafe loop.ownCore?.runLastJobs()
         loop.handle.processorTime.end()
-        runloops_thread_set_loop(nil)
+        runloops_thread_set_loop(nil, nil, nil)
         defer { unsafe loop.ownCore = nil }
         unsafe loop.ownCore?.closeDescriptors()
         return unsafe loop.ownCore?.ending.notice
@@ -179,12 +190,12 @@ public final class RunLoop: Sendable {
     package static func withAnotherLoop<Result>(_ body: (RunLoop) throws -> Result) throws -> Result {
         let loop = try RunLoop(isMain: false)
         // Safe: this function keeps the reference from the slot, and stores it there again when the other loop has left the slot.
-        let outer = unsafe runloops_thread_loop()
-        runloops_thread_set_loop(nil)
+        let outer = existing
+        runloops_thread_set_loop(nil, nil, nil)
         loop.install()
         defer {
             endCurrent()
-            unsafe runloops_thread_set_loop(outer)
+            outer?.fillSlot()
         }
         return try body(loop)
     }

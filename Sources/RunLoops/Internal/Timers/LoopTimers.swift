@@ -4,7 +4,7 @@
 /// contain them.
 ///
 /// > Thread safety: the loop's own thread only.
-final class LoopTimers {
+final class LoopTimers: WakeDates {
     private struct Plan: ~Copyable {
         var queue = TimerQueue<Timer>()
         /// The planned fires that are due in the current pass.

@@ -16,7 +16,7 @@ extension PortInput {
     /// This is a separate type instead of a tuple, because Swift adds another wrapper to a closure each time that the closure is
     /// taken out of a tuple or an optional.
     struct Handler: ModeHandler {
-        let mode: RunLoop.Mode
+        let mode: Mode
         let deliver: (Node.Slot) -> Void
     }
 

@@ -16,7 +16,7 @@ protocol DescriptorBacked: Removable, CustomStringConvertible {
 }
 
 extension DescriptorBacked {
-    func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
+    func join(_ list: LoopDescriptors, _ mode: Mode) throws(SystemError) {
         guard !end.hasEnded, !list.members.hasEnded else { return }
         if let other = watch?.membership.loop, other !== list.members {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
@@ -28,13 +28,13 @@ extension DescriptorBacked {
         watch = joining
     }
 
-    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
+    func leave(_ loop: LoopMembers, _ mode: Mode) {
         guard let leaving = watch else { return }
         leaving.leave(loop, mode)
         if leaving.membership.loop == nil { watch = nil }
     }
 
-    func modes(in loop: LoopMembers) -> [RunLoop.Mode] { watch?.modes(in: loop) ?? [] }
+    func modes(in loop: LoopMembers) -> [Mode] { watch?.modes(in: loop) ?? [] }
 
     /// True if the source may be served now; the loop calls this for the watch, which is in the current mode.
     var isAdmitted: Bool { end.isUntouched || isAdmittedAfterHandOvers }

@@ -74,7 +74,7 @@ extension DescriptorSource: LoopInput {
     var keepsModeAlive: Bool { relay == nil }
     var unservedParts: [Unserved] { keepsModeAlive ? [Unserved("source", madeAt: origin)] : [] }
 
-    func join(_ list: LoopDescriptors, _ mode: RunLoop.Mode) throws(SystemError) {
+    func join(_ list: LoopDescriptors, _ mode: Mode) throws(SystemError) {
         guard isValid, !list.members.hasEnded else { return }
         if let other = membership.loop, other !== list.members {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")

@@ -7,8 +7,6 @@ struct Executors {
     let serial: UnownedSerialExecutor
     let task: UnownedTaskExecutor
 
-    init(serial: RunLoop, task: RunLoop.TaskExecutor) {
-        unsafe self.serial = serial.asUnownedSerialExecutor()
-        unsafe self.task = task.asUnownedTaskExecutor()
-    }
+    /// Enqueues a job on the default executor.
+    static func enqueueElsewhere(_ job: UnownedJob) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
 }

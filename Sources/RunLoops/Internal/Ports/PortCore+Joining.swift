@@ -3,7 +3,7 @@
 extension PortCore {
     /// Adds the port to a mode of a loop.
     func join(
-        _ loop: ReadyInputs, _ mode: RunLoop.Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void
+        _ loop: ReadyInputs, _ mode: Mode, port: AnyObject, deliver: @escaping (Node.Slot) -> Void
     ) {
         if loop.members.hasEnded || isClosed { return }
         guard receiver.claim.take(for: loop.handle) else {
@@ -30,7 +30,7 @@ extension PortCore {
     /// Removes the port from a mode of a loop.
     ///
     /// The port keeps its messages.
-    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
+    func leave(_ loop: LoopMembers, _ mode: Mode) {
         guard receiver.claim.isHeld(by: loop.handle), let input = unsafe receiver.state.value.input else {
             return
         }

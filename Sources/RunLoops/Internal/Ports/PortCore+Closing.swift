@@ -14,7 +14,7 @@ extension PortCore {
         var released = queue.closeLine()
         released.notifyAll(.closed)
 
-        if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle) {
+        if let handle = LoopHandle.ofThread, receiver.claim.isHeld(by: handle) {
             // On the receiver's own thread, the port leaves its loop immediately.
             if let signal { _ = ReadyNode.takeRetained(signal) }
             if let input = unsafe receiver.state.value.input { input.membership.loop?.remove(input) }

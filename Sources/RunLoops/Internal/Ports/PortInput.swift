@@ -21,7 +21,7 @@ final class PortInput: SignalledInput {
     /// Stores a handler for a mode, unless a handler is already stored for this mode.
     ///
     /// The mode can be `.common`, which stands for all common modes.
-    func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: RunLoop.Mode) {
+    func add(_ deliver: @escaping (Node.Slot) -> Void, for mode: Mode) {
         handlers.add(Handler(mode: mode, deliver: deliver))
     }
 
@@ -29,7 +29,7 @@ final class PortInput: SignalledInput {
     ///
     /// - Returns: The removed handlers. The caller must make its state consistent before it releases them, because their
     ///   destruction can run user code.
-    func removeHandlers(for mode: RunLoop.Mode, in loop: LoopMembers) -> [Handler] {
+    func removeHandlers(for mode: Mode, in loop: LoopMembers) -> [Handler] {
         hasLeftAMode = true
         return handlers.remove(for: mode, whereCommon: loop.modes.common)
     }
@@ -98,7 +98,7 @@ final class PortInput: SignalledInput {
     }
 
     private func serveRing(
-        _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: RunLoop.Mode
+        _ signal: ReadyNode, _ deliver: (Node.Slot) -> Void, _ loop: ReadyInputs, _ mode: Mode
     ) -> Served {
         guard core.bell.isNudgedOrRung || core.takeMail() > 0 else { return Served() }
         // The bell is armed before the handler is called, so that a ring during the call is not lost.

@@ -42,7 +42,7 @@ extension Timer {
 }
 
 extension Timer: LoopInput {
-    func join(_ timers: LoopTimers, of loop: LoopMembers, _ mode: RunLoop.Mode) {
+    func join(_ timers: LoopTimers, of loop: LoopMembers, _ mode: Mode) {
         guard isValid, !loop.hasEnded else { return }
         if let other = membership.loop, other !== loop {
             misuse("RunLoop.add(timer): the \(self) is in another loop; remove it there first")

@@ -1,11 +1,11 @@
 internal import Glibc
 
 extension DescriptorSource: Removable {
-    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
+    func leave(_ loop: LoopMembers, _ mode: Mode) {
         if let list = watch.list, list.members === loop { list.remove(self, from: mode) }
     }
 
-    func leaveForAnotherThread(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
+    func leaveForAnotherThread(_ loop: LoopMembers, _ mode: Mode) {
         watch.isRemovedElsewhere = true
         leave(loop, mode)
         watch.isRemovedElsewhere = false

@@ -30,12 +30,7 @@ extension RunLoop {
         /// > Thread safety: any thread. Not in a signal handler.
         public func enqueue(_ job: consuming ExecutorJob) {
             let unowned = UnownedJob(job)
-            if !handle.enqueue(unowned, .preferredJob) { TaskExecutor.enqueueElsewhere(unowned) }
-        }
-
-        /// Enqueues a job on the default executor.
-        static func enqueueElsewhere(_ job: UnownedJob) {
-            globalConcurrentExecutor.enqueue(ExecutorJob(job))
+            if !handle.enqueue(unowned, .preferredJob) { Executors.enqueueElsewhere(unowned) }
         }
     }
 }

@@ -12,7 +12,7 @@ extension PortCore {
 
     /// True if the port is in the calling thread's loop, or in a port set that the calling thread serves.
     var isReceivedHere: Bool {
-        if let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle) { return true }
+        if let handle = LoopHandle.ofThread, receiver.claim.isHeld(by: handle) { return true }
         return PortSetServers.isServedHere(receiver.claim.holderID)
     }
 

@@ -72,7 +72,7 @@ extension PortCore {
     /// Stores the handler that the port's loop calls when the last send right has been released.
     func onNoSenders(_ handler: @escaping () -> Void) {
         Fork.check("Port.onNoSenders")
-        guard let loop = RunLoop.existing, receiver.claim.isHeld(by: loop.handle),
+        guard let handle = LoopHandle.ofThread, receiver.claim.isHeld(by: handle),
             let input = unsafe receiver.state.value.input
         else {
             // The handler is not needed: a port that has ended leaves its loop, and a loop that has ended has no ports, so no loop

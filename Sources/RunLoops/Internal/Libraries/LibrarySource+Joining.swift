@@ -55,7 +55,7 @@ extension LibrarySource {
 
     // MARK: - Joining and leaving
 
-    func join(_ loop: any LoopParts, _ mode: RunLoop.Mode) throws(SystemError) {
+    func join(_ loop: any LoopParts, _ mode: Mode) throws(SystemError) {
         guard isValid, !loop.members.hasEnded else { return }
         if let other = state.value.loop, other !== loop {
             misuse("RunLoop.add(source): the \(self) is in another loop; remove it there first")
@@ -75,7 +75,7 @@ extension LibrarySource {
         if state.value.group.hasChanges || state.value.renewal.isNeeded { noteChange() }
     }
 
-    func leave(_ members: LoopMembers, _ mode: RunLoop.Mode) {
+    func leave(_ members: LoopMembers, _ mode: Mode) {
         guard let loop = state.value.loop, loop.members === members else { return }
         if let watch = state.value.watch { loop.descriptors.remove(watch, from: mode) }
         if let timer = state.value.timer { loop.members.remove(timer, from: mode) }
@@ -83,7 +83,7 @@ extension LibrarySource {
     }
 
     /// Adds the watch of the epoll set to a mode; makes the set and the watch if there are none.
-    func joinWatch(_ loop: any LoopParts, _ mode: RunLoop.Mode) throws(SystemError) {
+    func joinWatch(_ loop: any LoopParts, _ mode: Mode) throws(SystemError) {
         if state.value.set == nil { state.value.set = try EpollSet() }
         guard let set = state.value.set else { preconditionFailure("the set was made") }
         let watch = state.value.watch ?? makeWatch(of: set)

@@ -89,7 +89,7 @@ extension WallClockTimer: DescriptorBacked {
         }
     }
 
-    func leave(_ loop: LoopMembers, _ mode: RunLoop.Mode) {
+    func leave(_ loop: LoopMembers, _ mode: Mode) {
         guard let leaving = watch else { return }
         leaving.leave(loop, mode)
         if let timer { loop.remove(timer, from: mode) }
