@@ -94,7 +94,7 @@ public final class LibrarySource {
     /// before that. Setting the deadline often is cheap, because the loop sets its alarm only when it sleeps. Setting the deadline
     /// of an invalid source does nothing.
     public var deadline: ContinuousClock.Instant? {
-        get { state.value.deadline }
+        get { state.value.deadline.instant }
         set {
             requireOwnThread("LibrarySource.deadline")
             if isValid { setDeadline(newValue) }

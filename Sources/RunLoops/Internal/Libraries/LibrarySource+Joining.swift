@@ -22,9 +22,7 @@ extension LibrarySource {
         var group = DescriptorGroup()
         /// The kernel's reports that the library has not taken yet.
         var reports: Deque<EpollSet.Report> = []
-        var deadline: ContinuousClock.Instant?
-        /// True if the deadline has passed and the `service` closure has not been called since.
-        var isDue = false
+        var deadline = Deadline.none
         /// True if the budget has refused the last call of the `service` closure a step.
         var wasRefused = false
         /// The call of the `service` closure that is on the stack; nil if there is none.
@@ -33,6 +31,28 @@ extension LibrarySource {
         /// True if the source is in the loop's list of inputs with changes to pass to the kernel.
         var isChanged = false
         var renewal = Renewal()
+    }
+
+    /// The time by which the library must be called again.
+    enum Deadline {
+        case none
+        case coming(ContinuousClock.Instant)
+        /// The deadline has passed, and the `service` closure has not been called since.
+        case passed(ContinuousClock.Instant)
+
+        var instant: ContinuousClock.Instant? {
+            switch self {
+            case .none: nil
+            case .coming(let instant), .passed(let instant): instant
+            }
+        }
+
+        var hasPassed: Bool { if case .passed = self { true } else { false } }
+
+        /// Returns the deadline as it is at a moment.
+        func at(_ now: Moment) -> Deadline {
+            if case .coming(let instant) = self, Moment(instant) <= now { .passed(instant) } else { self }
+        }
     }
 
     /// A call of the `service` closure.
@@ -115,7 +135,7 @@ extension LibrarySource {
         state.value.set = nil
         state.value.group = DescriptorGroup()
         state.value.reports = []
-        state.value.deadline = nil
+        state.value.deadline = .none
     }
 }
 
@@ -148,10 +168,9 @@ extension LibrarySource: DatedInput {
             state.value.renewal.retry = .never
             noteChange()
         }
-        if let deadline = state.value.deadline, !state.value.isDue, Moment(deadline) <= now {
-            state.value.isDue = true
-            becomeReady()
-        }
+        let wasDue = state.value.deadline.hasPassed
+        state.value.deadline = state.value.deadline.at(now)
+        if state.value.deadline.hasPassed && !wasDue { becomeReady() }
         if let timer = state.value.timer { keepDates(in: timer) }
     }
 }

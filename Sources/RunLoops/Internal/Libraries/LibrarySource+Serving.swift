@@ -14,10 +14,9 @@ extension LibrarySource {
     }
 
     func setDeadline(_ deadline: ContinuousClock.Instant?) {
-        state.value.deadline = deadline
-        state.value.isDue = deadline.map { Moment($0) <= Moment.now() } ?? false
+        state.value.deadline = deadline.map { Deadline.coming($0).at(Moment.now()) } ?? .none
         if let timer = state.value.timer { keepDates(in: timer) }
-        if state.value.isDue { becomeReady() }
+        if state.value.deadline.hasPassed { becomeReady() }
     }
 
     func setKeepsModesAlive(_ keeps: Bool) {
@@ -31,7 +30,7 @@ extension LibrarySource {
     /// A deadline that has passed is ignored.
     func keepDates(in timer: Timer) {
         var next = state.value.renewal.retry
-        if let deadline = state.value.deadline, !state.value.isDue { next = min(next, Moment(deadline)) }
+        if case .coming(let deadline) = state.value.deadline { next = min(next, Moment(deadline)) }
         timer.keep(next == .never ? nil : next)
     }
 
@@ -39,7 +38,7 @@ extension LibrarySource {
 
     /// True if the `service` closure must be called, even if the kernel reports nothing.
     var hasWork: Bool {
-        state.value.isDue || state.value.wasRefused || state.value.group.hasRefused
+        state.value.deadline.hasPassed || state.value.wasRefused || state.value.group.hasRefused
     }
 
     /// Queues the source to be served.
@@ -64,12 +63,9 @@ extension LibrarySource {
         }
         guard let watch = state.value.watch else { return Served() }
         fetch()
-        let isDue = state.value.isDue
+        let isDue = state.value.deadline.hasPassed
         if state.value.reports.isEmpty && !hasWork { return Served() }
-        if isDue {
-            state.value.isDue = false
-            state.value.deadline = nil
-        }
+        if isDue { state.value.deadline = .none }
         state.value.wasRefused = false
         state.value.service = Service(budget: budget, deadlineHasPassed: isDue)
         watch.whileServing { loop.handlers.call(origin, as: .descriptor) { callService() } }
