@@ -84,17 +84,37 @@ final class ServedLoop: Sendable {
     }
 
     private static func served(_ object: CFRunLoop, _ loop: RunLoop) -> ServedLoop {
-        loops.withLock { loops in
-            if let known = loops[id(object)], known.loop === loop { return known }
+        let (served, isNew) = loops.withLock { loops -> (ServedLoop, Bool) in
+            if let known = loops[id(object)], known.loop === loop { return (known, false) }
             let new = ServedLoop(loop, object)
             loops[id(object)] = new
-            return new
+            return (new, true)
         }
+        if isNew && loop !== RunLoop.main {
+            loop.keepToTheEnd(Entry(object: id(object), loop: ObjectIdentifier(loop)))
+        }
+        return served
     }
 
-    private static func forget(_ object: CFRunLoop) {
-        let removed = loops.withLock { $0.removeValue(forKey: id(object)) }
-        withExtendedLifetime(removed) {}
+    /// The entry of a loop in the table, which the loop's end removes, whether the loop has ever run or not.
+    private final class Entry: Sendable {
+        let object: ObjectIdentifier
+        let loop: ObjectIdentifier
+
+        init(object: ObjectIdentifier, loop: ObjectIdentifier) {
+            self.object = object
+            self.loop = loop
+        }
+
+        deinit {
+            // The object of a later thread can have the address of this one.
+            let removed = ServedLoop.loops.withLock { loops -> ServedLoop? in
+                guard let known = loops[object], ObjectIdentifier(known.loop) == loop else { return nil }
+                loops[object] = nil
+                return known
+            }
+            withExtendedLifetime(removed) {}
+        }
     }
 
     private static func id(_ object: CFRunLoop) -> ObjectIdentifier { ObjectIdentifier(object) }
@@ -126,9 +146,6 @@ final class ServedLoop: Sendable {
         }
         if let mode = loop.currentMode { state.withLock { $0.modes = [mode] } }
         loop.add(makeObserver(), forMode: .common)
-        if loop !== RunLoop.main {
-            loop.addEndHandler { [object = unsafe object] in ServedLoop.forget(object) }
-        }
         // So the thread's end destroys the object, even if another thread was the first to ask for it.
         CoreFoundation.CFRunLoopGetCurrent()
     }

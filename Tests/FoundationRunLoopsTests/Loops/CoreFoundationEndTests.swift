@@ -170,6 +170,28 @@ import class RunLoops.RunLoopThread
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a loop whose object others have asked for is released with its thread`(isAskedAtItsEnd: Bool) throws
+    {
+        let (made, mayEnd) = (Gate(), Gate())
+        let loops = Log<RunLoops.RunLoop>()
+        let thread = try BareThread {
+            loops.add(RunLoop.current)
+            made.open()
+            _ = mayEnd.wait()
+            // The loop has never run.
+            if isAskedAtItsEnd { _ = CFRunLoopGetCurrent() }
+        }
+        try #require(made.wait())
+        weak let loop = loops.entries.first
+        _ = loop?.getCFRunLoop()
+        loops.removeAll()
+        #expect(loop != nil)
+        mayEnd.open()
+        thread.join()
+        #expect(loop == nil)
+    }
+
     @Test func `a bridge and a port that a forked child ends go on in the parent`() async {
         await #expect(processExitsWith: .success) {
             try onLoopThread { loop in
