@@ -102,14 +102,16 @@ public final class NotificationQueue: Sendable {
         if runLoop.isCurrent {
             return enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
         }
+        // What is reported if the loop never runs.
+        let name: StaticString = "notification that another thread has enqueued"
         if postingStyle == .now {
-            return runLoop.perform(inModes: modes) {
+            return runLoop.perform(inModes: modes, fileID: name, line: 0) {
                 self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
             }
         }
         // The call is performed in every mode. Otherwise calls that one thread makes for different modes could be carried out in
         // another order.
-        return runLoop.performInEveryMode {
+        return runLoop.performInEveryMode(fileID: name, line: 0) {
             self.enqueueHere(notification, postingStyle, coalesceMask, survivor, modes)
         }
     }

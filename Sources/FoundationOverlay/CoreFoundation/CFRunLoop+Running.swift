@@ -115,7 +115,9 @@ public func CFRunLoopPerformBlock(_ rl: CFRunLoop!, _ mode: CFTypeRef!, _ block:
     let modes = RunLoop.Mode.list(mode)
     guard let block, !modes.isEmpty else { return }
     let handed = ServedLoop.Handed(work: block)
-    let _: Bool = served.loop.perform(inModes: modes) { handed.work() }
+    let _: Bool = served.loop.perform(inModes: modes, fileID: "block of CFRunLoopPerformBlock", line: 0) {
+        handed.work()
+    }
 }
 
 /// Unavailable: a loop of this package has no list of the modes that were ever used.

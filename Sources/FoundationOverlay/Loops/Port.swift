@@ -28,6 +28,8 @@ open class Port: NSObject {
         var keepers: [RunLoop: RunLoops.Port<Void>] = [:]
         /// The modes of each loop to which the port was added.
         var modes: [RunLoop: Set<RunLoop.Mode>] = [:]
+        /// The place where the port was last added to a loop.
+        var place = SourceLocation(#fileID, #line)
     }
 
     private let state = Guarded(State())
@@ -70,7 +72,9 @@ open class Port: NSObject {
     open func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {
         let keeper = state.withLock { state -> RunLoops.Port<Void>? in
             if !state.isValid { return nil }
-            let keeper = state.keepers[runLoop] ?? RunLoops.Port<Void>()
+            let keeper =
+                state.keepers[runLoop]
+                ?? RunLoops.Port<Void>(fileID: state.place.fileID, line: Int(state.place.line))
             state.keepers[runLoop] = keeper
             return keeper
         }
@@ -88,8 +92,11 @@ open class Port: NSObject {
     }
 
     /// Records that the port is added to a mode; false if it is in the mode already.
-    fileprivate func enter(_ runLoop: RunLoop, _ mode: RunLoop.Mode) -> Bool {
-        state.withLock { $0.modes[runLoop, default: []].insert(mode).inserted }
+    fileprivate func enter(_ runLoop: RunLoop, _ mode: RunLoop.Mode, _ place: SourceLocation) -> Bool {
+        state.withLock { state in
+            state.place = place
+            return state.modes[runLoop, default: []].insert(mode).inserted
+        }
     }
 
     /// Records that the port is removed from a mode; false if it is not in the mode.
@@ -110,10 +117,14 @@ extension RunLoop {
     /// - Parameters:
     ///   - port: The port.
     ///   - mode: The mode, or `.common` for all common modes.
+    ///   - fileID: The file of the call, for diagnostics.
+    ///   - line: The line of the call, for diagnostics.
     ///
     /// > Thread safety: any thread.
-    public func add(_ port: Port, forMode mode: Mode) {
-        if port.enter(self, mode) { port.schedule(in: self, forMode: mode) }
+    public func add(
+        _ port: Port, forMode mode: Mode, fileID: StaticString = #fileID, line: Int = #line
+    ) {
+        if port.enter(self, mode, SourceLocation(fileID, line)) { port.schedule(in: self, forMode: mode) }
     }
 
     /// Removes a port from a mode.

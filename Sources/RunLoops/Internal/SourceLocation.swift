@@ -24,6 +24,9 @@ package struct SourceLocation: Sendable, CustomStringConvertible {
     /// The place that is recorded for deferred work, which can come from many places.
     static var deferredWork: SourceLocation { SourceLocation("a notification queue", 0) }
 
+    /// The place that is recorded for blocks that the package performs for itself in modes of the program.
+    static var ownWork: SourceLocation { SourceLocation("work of the package", 0) }
+
     /// The place that is recorded for every handler that is called at the end of a thread.
     static var endHandler: SourceLocation { SourceLocation("the end of a thread", 0) }
 

@@ -64,6 +64,21 @@ extension RunLoop {
         perform(consume block, [], fileID, line)
     }
 
+    /// Performs a block of the package itself, which is not reported if the loop never runs.
+    ///
+    /// - Parameters:
+    ///   - modes: The modes; nil for the common modes.
+    ///   - block: The block.
+    /// - Returns: False if the loop's thread has ended; in that case the block is destroyed at once.
+    @discardableResult
+    package func performOwn(
+        inModes modes: [Mode]? = nil, _ block: consuming @escaping @Sendable () -> Void
+    ) -> Bool {
+        let place = SourceLocation.ownWork
+        guard let modes else { return perform(fileID: place.fileID, line: 0, consume block) }
+        return perform(consume block, modes, place.fileID, 0)
+    }
+
     private func perform(
         _ block: consuming @escaping @Sendable () -> Void, _ modes: [Mode], _ fileID: StaticString,
         _ line: Int

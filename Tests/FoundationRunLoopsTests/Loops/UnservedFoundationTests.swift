@@ -1,3 +1,4 @@
+import CoreFoundation
 import Foundation
 import FoundationRunLoops
 import TestExpectations
@@ -8,7 +9,7 @@ import Testing
 @Suite struct UnservedFoundationTests {
     /// The kinds of objects.
     enum Kind: String, Codable, CaseIterable {
-        case scheduledTimer, addedTimer, commonTimer, block, modeBlock
+        case scheduledTimer, addedTimer, commonTimer, block, modeBlock, port, commonPort
 
         /// Gives an object of the kind to the current loop.
         ///
@@ -29,18 +30,32 @@ import Testing
             case .modeBlock:
                 loop.perform(inModes: [.default, .common]) {}
                 return #line - 1
+            case .port, .commonPort:
+                loop.add(Port(), forMode: self == .port ? .default : .common)
+                return #line - 1
             }
         }
     }
 
     @Test(arguments: Kind.allCases)
-    func `a timer or block that was never served is reported once, with its place`(kind: Kind) async {
+    func `a timer, block or port that was never served is reported once, with its place`(kind: Kind) async {
         await #expect(processExitsWith: .success) { [kind] in
             let added = Log<Int>()
             let lines = try unservedLines { added.add(kind.add()) }
             #expect(lines.count == 1, "\(lines)")
             let place = " at FoundationRunLoopsTests/UnservedFoundationTests.swift:\(added.entries[0]);"
             #expect(lines.allSatisfy { $0.contains(place) }, "\(lines)")
+        }
+    }
+
+    @Test func `a block of CFRunLoopPerformBlock that was never run is reported once, without a place`() async
+    {
+        await #expect(processExitsWith: .success) {
+            let lines = try unservedLines {
+                CFRunLoopPerformBlock(CFRunLoopGetCurrent(), kCFRunLoopDefaultMode) {}
+            }
+            #expect(lines.count == 1, "\(lines)")
+            #expect(lines.allSatisfy { $0.contains("served: block of CFRunLoopPerformBlock;") })
         }
     }
 }

@@ -20,4 +20,34 @@ import Testing
             #expect(lines.count == 1, "\(lines)")
         }
     }
+
+    @Test(arguments: [NotificationQueue.PostingStyle.asap, .whenIdle, .now].map(\.rawValue))
+    func `a notification of another thread that a queue has never taken is reported once`(
+        style: UInt
+    ) async {
+        await #expect(processExitsWith: .success) { [style] in
+            let style = try #require(NotificationQueue.PostingStyle(rawValue: style))
+            let lines = try unservedLines {
+                let queue = NotificationQueue.default
+                try BareThread {
+                    queue.enqueue(Notification(name: Notification.Name("unserved")), postingStyle: style)
+                }.join()
+            }
+            #expect(lines.count == 1, "\(lines)")
+            #expect(
+                lines.allSatisfy { $0.contains("served: notification that another thread has enqueued;") })
+        }
+    }
+
+    @Test func `an observation that another thread removes is not reported`() async {
+        await #expect(processExitsWith: .success) {
+            let lines = try unservedLines {
+                let token = NotificationCenter.default.addObserver(
+                    forName: Notification.Name("unserved"), object: nil, on: RunLoop.current
+                ) { _ in }
+                try BareThread { NotificationCenter.default.removeObserver(token) }.join()
+            }
+            #expect(lines == [])
+        }
+    }
 }

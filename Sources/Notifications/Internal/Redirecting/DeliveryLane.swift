@@ -58,7 +58,7 @@ final class DeliveryLane: Sendable {
     @inline(__always)
     @discardableResult
     func perform(on runLoop: RunLoop, _ block: @escaping @Sendable () -> Void) -> Bool {
-        isCommon ? runLoop.perform(block) : runLoop.perform(inModes: modes, block)
+        runLoop.performOwn(inModes: isCommon ? nil : modes, block)
     }
 
     /// Counts a delivery as arrived.

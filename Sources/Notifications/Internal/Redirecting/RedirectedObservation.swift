@@ -18,7 +18,7 @@ final class RedirectedObservation: Observation, @unchecked Sendable {
         // Objects that the handler holds can belong to the loop's thread, so they are destroyed there, even if the block is
         // discarded without having run. If the thread has ended, no thread uses these objects, and any thread can destroy them.
         let release = ReleaseOnLoop(runLoop) { super.releaseHandler() }
-        runLoop.perform { release.run() }
+        runLoop.performOwn { release.run() }
     }
 }
 

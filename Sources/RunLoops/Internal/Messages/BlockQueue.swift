@@ -6,6 +6,15 @@ struct BlockMessage {
     /// The modes in which the loop may run the block; nil for the common modes, empty for every mode.
     let modes: [Mode]?
     let origin: SourceLocation
+
+    /// What the program loses if the block never runs, in words; nil for a block that the package performs for itself.
+    ///
+    /// A block without a line stands for a call of the program, and says which one.
+    var loss: String? {
+        let place = origin.description
+        if origin.line == 0 { return place == SourceLocation.ownWork.description ? nil : place }
+        return modes?.isEmpty == true ? nil : "block performed at \(place)"
+    }
 }
 
 /// The blocks, parcels (``Parcel``) and jobs of Swift concurrency that a loop has received but not yet run, oldest first.

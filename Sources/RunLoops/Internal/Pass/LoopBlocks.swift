@@ -150,22 +150,21 @@ final class LoopBlocks {
     ///
     /// - Parameters:
     ///   - mail: The messages.
-    ///   - note: Called with the origin of each block of the program before the block is destroyed.
-    func discardAll(and mail: NodeList, noting note: (SourceLocation) -> Void) {
+    ///   - note: Called before a block is destroyed with what the program loses, in words.
+    func discardAll(and mail: NodeList, noting note: (String) -> Void) {
         // The messages are destroyed oldest first, in the order in which they would have been served.
         discard(queue.removeAll(), note)
         discard(mail, note)
     }
 
-    private func discard(_ list: NodeList, _ note: (SourceLocation) -> Void) {
+    private func discard(_ list: NodeList, _ note: (String) -> Void) {
         var nodes = list
         var releaser = NodeReleaser()
         while let node = nodes.popFirst() {
             switch node.kind {
             case .job, .preferredJob: queue.append(node)
             case .block, .blockInModes:
-                // A block for every mode is the package's own.
-                node.withBlock { if $0.modes?.isEmpty != true { note($0.origin) } }
+                node.withBlock { if let loss = $0.loss { note(loss) } }
                 _ = node.move(BlockMessage.self)
                 releaser.release(node)
             case .parcel, .parcelInModes: node.endParcel(hasArrived: false, &releaser)

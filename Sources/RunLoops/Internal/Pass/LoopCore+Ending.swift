@@ -29,7 +29,7 @@ extension LoopCore {
         // If a handler ended the thread with `pthread_exit`, or another thread cancelled it, no run has returned.
         waiting.threadEnds()
         blocks.waits.threadEnds()
-        blocks.discardAll(and: mail) { if isForgotten { unserved.append("block performed at \($0)") } }
+        blocks.discardAll(and: mail) { if isForgotten { unserved.append($0) } }
         LoopCore.reportUnserved(unserved)
         // What was handed over takes effect while the parts of other modules still report ends.
         members.takeHandOvers()

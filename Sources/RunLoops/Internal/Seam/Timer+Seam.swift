@@ -51,7 +51,7 @@ extension Timer {
         // Safe: the closure is called on the thread of this loop.
         nonisolated(unsafe) let timer = self
         let isCommon = membership.followsCommon || membership.modes.isEmpty
-        RunLoop.existing?.perform(inModes: isCommon ? [.common] : membership.modes) {
+        RunLoop.existing?.performOwn(inModes: isCommon ? [.common] : membership.modes) {
             unsafe timer.fireAnywhere()
         }
     }

@@ -38,7 +38,7 @@ package final class LoopLookUp {
     ) {
         let number = number
         let handler: NameResolver.Handler = { answer in
-            loop.perform(inModes: modes) { LoopLookUps.of(loop).finish(number, answer) }
+            loop.performOwn(inModes: modes) { LoopLookUps.of(loop).finish(number, answer) }
         }
         if let known = NameResolver.answer(host: host, port: port) { return handler(known) }
         if let timeout {
