@@ -41,7 +41,8 @@ import Testing
             DatagramCostTests.exchange(4, senders) { count }
             let few = Allocations.count { DatagramCostTests.exchange(4, senders) { count } }
             let many = Allocations.count { DatagramCostTests.exchange(40, senders) { count } }
-            #expect(many <= few || !isOptimized, "\(few) of 192 datagrams, \(many) of 1,920")
+            // A list can still grow once, if more datagrams wait than ever before. One allocation a datagram would be 1,728.
+            #expect(many < few + 20 || !isOptimized, "\(few) of 192 datagrams, \(many) of 1,920")
             for socket in senders + [receiver] { socket.close() }
         }
     }
