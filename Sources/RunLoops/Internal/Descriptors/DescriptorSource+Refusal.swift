@@ -1,12 +1,10 @@
 extension DescriptorSource {
-    /// The kernel's refusal to resume watching a descriptor: none, not yet reported to the source's owner, or reported.
-    enum Refusal: Hashable {
-        /// The kernel has not refused to watch the descriptor.
-        case none
-        /// A refusal with this error, which has not yet been reported to the source's owner.
-        case untold(SystemError)
-        /// A refusal that has been reported to the source's owner.
-        case told
+    /// Whether libevent watches a descriptor.
+    enum Watching {
+        case off, on
+        /// The kernel has refused, with this error, which has not yet been reported to the source's owner.
+        case refused(SystemError)
+        case refusedAndTold
     }
 
     /// Records that the kernel has refused to watch the descriptor again.
@@ -16,8 +14,10 @@ extension DescriptorSource {
     /// possibly iterating over all sources now.
     func wasRefused(_ error: SystemError, in list: LoopDescriptors) {
         list.wasRefused()
-        if watch.refusal != .none { return }
-        watch.refusal = .untold(error)
+        switch watch.watching {
+        case .refused, .refusedAndTold: return
+        case .off, .on: watch.watching = .refused(error)
+        }
         if watch.isReady { return }
         watch.isReady = true
         list.append(ready: self)
@@ -28,7 +28,7 @@ extension DescriptorSource {
     /// If the owner has set no `onWatchRefused` handler, a diagnostic message is written instead.
     func tellRefusal(_ error: SystemError, in loop: LoopMembers) {
         if !loop.admits(self) { return }
-        watch.refusal = .told
+        watch.watching = .refusedAndTold
         guard let watchRefused else {
             DiagnosticQueue.report(
                 "RunLoop: \(error) for the \(self), which is in a mode that runs; it is tried again until it succeeds"

@@ -50,8 +50,9 @@ extension DescriptorSource {
         var interest = Interest()
         /// True if the source is in the loop's list of changes that have not yet been passed to the kernel.
         var isChanged = false
-        /// True while libevent watches `event`.
-        var isOn = false
+        /// Whether libevent watches `event`.
+        var watching = Watching.off
+        var isOn: Bool { if case .on = watching { true } else { false } }
         /// True if the source is in the loop's list of ready descriptors.
         var isReady = false
         var serving = Serving.no
@@ -61,8 +62,6 @@ extension DescriptorSource {
         var asks: UInt64 = 0
         /// The number of further reports before the loop checks again that the descriptor still refers to the same file.
         var reportsUntilCheck = 0
-        /// The kernel's refusal to watch the descriptor, if there was one.
-        var refusal = Refusal.none
         /// The position of the source in the loop's list of descriptors.
         var position = 0
         /// True while a removal takes effect that another thread has handed over; the descriptor may be closed already.
@@ -100,7 +99,7 @@ extension DescriptorSource: LoopInput {
         watch.event = consume event
         watch.interest = interest
         watch.reportsUntilCheck = 0
-        watch.isOn = true
+        watch.watching = .on
         poller.watchCount += 1
     }
 
@@ -156,18 +155,24 @@ extension DescriptorSource: LoopInput {
     }
 
     private func setWatched(_ wanted: Bool, in list: LoopDescriptors) {
-        if !wanted { watch.refusal = .none }
-        if wanted == watch.isOn { return }
-        if wanted {
-            if watch.refusal != .none && !list.retriesNow() { return }
-            if !holdsDescriptor(in: list) { return }
-            do throws(SystemError) { try watch.event?.watch() } catch { return wasRefused(error, in: list) }
-            watch.refusal = .none
-        } else {
+        switch watch.watching {
+        case .on:
+            if wanted { return }
             watch.event?.unwatch()
+            watch.watching = .off
+            list.poller.watchCount -= 1
+        case .off:
+            if wanted { startAgain(in: list) }
+        case .refused, .refusedAndTold:
+            if !wanted { watch.watching = .off } else if list.retriesNow() { startAgain(in: list) }
         }
-        watch.isOn = wanted
-        list.poller.watchCount += wanted ? 1 : -1
+    }
+
+    private func startAgain(in list: LoopDescriptors) {
+        if !holdsDescriptor(in: list) { return }
+        do throws(SystemError) { try watch.event?.watch() } catch { return wasRefused(error, in: list) }
+        watch.watching = .on
+        list.poller.watchCount += 1
     }
 
     /// Records that the source's interest has changed, so that the loop passes the change to the kernel before it next polls.
@@ -197,7 +202,6 @@ extension DescriptorSource: LoopInput {
         watch.event = consume next
         watch.interest = interest
         guard let refusal else { return }
-        watch.isOn = false
         list.poller.watchCount -= 1
         wasRefused(refusal, in: list)
     }
@@ -225,7 +229,7 @@ extension DescriptorSource: LoopInput {
     ///
     /// - Returns: True if the handler had an event to serve.
     func serve(in list: LoopDescriptors) -> Bool {
-        if case .untold(let error) = watch.refusal {
+        if case .refused(let error) = watch.watching {
             tellRefusal(error, in: list.members)
             return false
         }
