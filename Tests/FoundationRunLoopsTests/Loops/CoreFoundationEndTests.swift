@@ -197,12 +197,17 @@ import class RunLoops.RunLoopThread
             try onLoopThread { loop in
                 let (bridge, port) = (try RunLoopBridge(), Port())
                 loop.add(port, forMode: .default)
-                let ending = Child {
-                    bridge.invalidate()
-                    port.invalidate()
-                    return port.isValid ? 1 : 0
-                }.wait()
-                #expect(ending == .exited(0))
+                for isEnd in [false, true] {
+                    let ending = Child {
+                        if isEnd { bridge.invalidate() }
+                        loop.remove(port, forMode: .default)
+                        if isEnd { port.invalidate() }
+                        return port.isValid == !isEnd ? 0 : 1
+                    }.wait()
+                    #expect(ending == .exited(0))
+                }
+                loop.perform { loop.stop() }
+                #expect(loop.run(mode: .default, before: .distantFuture))
                 let fires = Shared()
                 let timer = Foundation.Timer(timeInterval: 0.001, repeats: false) { _ in
                     fires.increment()
