@@ -17,8 +17,9 @@ extension DatagramSocket {
     ///
     /// The kernel refuses datagrams that are too long (`EMSGSIZE`), and those for which there is no way (`ENETUNREACH`) or no
     /// permission (`EACCES`). The network reports that no socket has the port (`ECONNREFUSED`) or that the host cannot be reached
-    /// (`EHOSTUNREACH`). For a Unix socket that is not connected, `EAGAIN` means that the receiver does not read. Without a
-    /// handler, and beyond 64 errors that wait for it, errors are only counted: ``Statistics/undelivered``.
+    /// (`EHOSTUNREACH`). For a Unix socket that is not connected, `EAGAIN` means that the receiver does not read. A Unix socket that
+    /// is connected tells `ECONNREFUSED` or `ENOTCONN` once its peer is closed. Without a handler, and beyond 64 errors that wait
+    /// for it, errors are only counted: ``Statistics/undelivered``.
     ///
     /// - Parameter handler: Called with the socket, the error, and the address to which the datagram was sent, or nil if that is
     ///   not known.

@@ -123,7 +123,7 @@ public final class DatagramSocket {
     ///   - fileID: The file of the call, for diagnostics.
     ///   - line: The line of the call, for diagnostics.
     /// - Throws: ``/RunLoops/SystemError`` if there is no way to the peer (`ENETUNREACH`), no socket is at the path or name of the
-    ///   peer (`ENOENT`, `ECONNREFUSED`), or for the reasons of ``init(_:options:fileID:line:)-(Address,_,_,_)``.
+    ///   peer (`ENOENT`, `ECONNREFUSED`), or for the reasons of the initializer that takes an address only.
     public convenience init(
         connectedTo peer: SocketAddress, from local: Address? = nil, options: Options = Options(),
         fileID: StaticString = #fileID, line: Int = #line
