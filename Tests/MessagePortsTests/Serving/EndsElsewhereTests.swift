@@ -240,31 +240,4 @@ import Testing
             }
         }
     }
-
-    @Test func `a removal in a forked child does nothing, and the parent's ports stay in their loops`() async
-    {
-        await #expect(processExitsWith: .success) {
-            try onLoopThread { loop in
-                let (releases, ends) = (Shared(), Shared())
-                let server = try PortServer { message in
-                    do { try message.reply() } catch { Issue.record(error) }
-                }
-                let remote = try server.connect()
-                let parting = Parting { releases.increment() }
-                try loop.add(remote, forMode: .default) { _ in parting.hold() }
-                remote.onEnd { _, _ in ends.increment() }
-                let ending = Child {
-                    server.thread.runLoop.remove(server.port, forMode: .common)
-                    loop.remove(remote, forMode: .default)
-                    loop.remove(remote)
-                    return server.port.isValid && remote.isValid && releases.count == 0 ? 0 : 1
-                }.wait()
-                #expect(ending == .exited(0))
-                _ = try remote.request(before: .hang)
-                server.port.invalidate()
-                while ends.count == 0 { try #require(loop.run(mode: .default, before: .hang)) }
-                #expect(ends.count == 1)
-            }
-        }
-    }
 }
