@@ -1,6 +1,5 @@
 #if NIO
     internal import DequeModule
-    internal import CStreams
     internal import Glibc
     internal import NIOCore
     internal import RunLoops
@@ -104,7 +103,9 @@
         func send(_ output: OutputSide) -> TransportResult {
             hasUnsent = true
             guard connection.isReadyToSend else { return .blocked }
-            let result = connection.filter.map { send(output, through: $0) } ?? output.send(to: descriptor)
+            let result =
+                connection.filter.map { send(output, through: $0) }
+                ?? output.send(to: connection.drivenOutput)
             if case .bytes(let count) = result {
                 connection.didSend(count)
                 hasUnsent = count < output.byteCount
@@ -127,9 +128,8 @@
 
         func end(_ direction: CloseMode) throws(IOError) {
             if direction == .input {
-                if shutdown(descriptor, CInt(SHUT_RD)) == -1 {
-                    throw IOError(errnoCode: errno, reason: "shutdown")
-                }
+                let code = connection.endDrivenInput()
+                if code != 0 { throw IOError(errnoCode: code, reason: "shutdown") }
                 return
             }
             let code = connection.endDrivenOutput()
@@ -140,7 +140,7 @@
 
         func takeError() -> (any Error)? {
             if let failure { return failure }
-            let code = runloops_take_error(descriptor)
+            let code = connection.takeDrivenError()
             return code == 0 ? nil : IOError(errnoCode: code, reason: "connection reset (error set)")
         }
 

@@ -96,7 +96,9 @@
             }
         }
 
-        func send(_ output: OutputSide) -> TransportResult { output.send(to: descriptor) }
+        func send(_ output: OutputSide) -> TransportResult {
+            output.send(to: DrivenOutput(descriptor: descriptor, isSocket: true))
+        }
 
         func end(_ direction: CloseMode) throws(IOError) {
             let how = direction == .input ? CInt(SHUT_RD) : CInt(SHUT_WR)

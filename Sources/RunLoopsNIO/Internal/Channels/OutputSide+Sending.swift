@@ -3,6 +3,17 @@
     internal import CStreams
     internal import Glibc
     internal import NIOCore
+    internal import Streams
+
+    extension DrivenOutput {
+        /// Sends as much of some parts as one system call accepts.
+        fileprivate func send(_ parts: UnsafePointer<runloops_part>?, _ count: CInt) -> Int {
+            // Safe: the parts are valid during the call.
+            isSocket
+                ? unsafe runloops_send_parts(descriptor, parts, count)
+                : unsafe runloops_write_parts(descriptor, parts, count)
+        }
+    }
 
     extension OutputSide {
         /// The maximum number of bytes that one call sends; the kernel copies them in one go, or reads them from a disk.
@@ -10,27 +21,27 @@
 
         /// Sends flushed writes, as many as one system call takes.
         ///
-        /// - Parameter descriptor: The socket.
+        /// - Parameter target: The socket or other file.
         /// - Returns: The number of sent bytes, or why none could be sent.
-        func send(to descriptor: CInt) -> TransportResult {
+        func send(to target: DrivenOutput) -> TransportResult {
             guard let first = writes.first else { return .bytes(0) }
             switch first.data {
             case .byteBuffer(let buffer):
                 if flushedCount > 1, case .byteBuffer = writes[1].data {
-                    return sendSeveral(to: descriptor)
+                    return sendSeveral(to: target)
                 }
                 if buffer.readableBytes == 0 { return .bytes(0) }
                 // Safe: the kernel reads the bytes during the call.
                 return unsafe buffer.withUnsafeReadableBytes { bytes in
                     var part = unsafe runloops_part(
                         bytes: bytes.baseAddress, count: min(bytes.count, OutputSide.mostBytes))
-                    return unsafe TransportResult(runloops_send_parts(descriptor, &part, 1), "write")
+                    return unsafe TransportResult(target.send(&part, 1), "write")
                 }
-            case .fileRegion(let region): return OutputSide.send(region, to: descriptor)
+            case .fileRegion(let region): return OutputSide.send(region, to: target.descriptor)
             }
         }
 
-        private func sendSeveral(to descriptor: CInt) -> TransportResult {
+        private func sendSeveral(to target: DrivenOutput) -> TransportResult {
             let most = min(flushedCount, Int(runloops_most_parts))
             // Safe: the parts point into the memory of the buffers, which this value holds, and which nothing changes during the call.
             return unsafe withUnsafeTemporaryAllocation(of: runloops_part.self, capacity: most) { parts in
@@ -48,8 +59,7 @@
                     if size < buffer.readableBytes { break }
                 }
                 if byteCount == 0 { return .bytes(0) }
-                return unsafe TransportResult(
-                    runloops_send_parts(descriptor, parts.baseAddress, CInt(count)), "writev")
+                return unsafe TransportResult(target.send(parts.baseAddress, CInt(count)), "writev")
             }
         }
 

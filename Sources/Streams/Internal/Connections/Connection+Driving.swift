@@ -95,8 +95,19 @@ extension Connection {
 
     // MARK: - Sending
 
-    /// The descriptor of the socket, for system calls of the driver; -1 if there is none.
+    /// The descriptor that is read, for system calls of the driver; -1 if there is none.
     package var drivenDescriptor: CInt { state.socket.descriptor }
+
+    /// Where the driver sends its bytes.
+    package var drivenOutput: DrivenOutput { state.socket.drivenOutput }
+
+    /// Takes the error that the kernel has for the driver, which the call clears; 0 for none.
+    package func takeDrivenError() -> CInt { state.socket.takeError() }
+
+    /// Ends the stream from the peer, for sockets; other descriptors are only no longer read.
+    ///
+    /// - Returns: The error of the kernel; 0 for none.
+    package func endDrivenInput() -> CInt { state.socket.endInput() }
 
     /// True if the driver may send now: the connection is made, and all bytes that were written before are sent.
     package var isReadyToSend: Bool {

@@ -51,7 +51,10 @@ extension Connection {
             return false
         }
         guard isAdmitted else { return false }
-        if !readiness.isDisjoint(with: .writing) { state.output.isBlocked = false }
+        if !readiness.isDisjoint(with: .writing) {
+            state.output.isBlocked = false
+            if case .driver(let driver) = handlers.receiver { driver.connectionIsReady(.space) }
+        }
         // A terminal that accepts no bytes, and whose other end is closed, only hangs up.
         let hasHungUp = state.output.isBlocked && readiness.contains(.closed)
         if hasHungUp || readiness.contains(.error) { state.machine.end(.reset) }

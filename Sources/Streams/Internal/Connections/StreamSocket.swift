@@ -220,6 +220,19 @@ struct StreamSocket: ~Copyable {
         return runloops_take_error(descriptor)
     }
 
+    /// Where bytes are sent, if there is no filter.
+    var drivenOutput: DrivenOutput {
+        DrivenOutput(descriptor: outputDescriptor, isSocket: files.output == .socket)
+    }
+
+    /// Ends the stream from the peer, if it comes over a socket; other descriptors are only no longer read.
+    ///
+    /// - Returns: The error of the kernel; 0 for none.
+    func endInput() -> CInt {
+        if files.input != .socket { return 0 }
+        return shutdown(descriptor, CInt(SHUT_RD)) == 0 ? 0 : errno
+    }
+
     /// Ends the stream to the peer.
     ///
     /// An error may be ignored, because it means that the connection has ended, and the next call of ``receive(into:)`` returns the
