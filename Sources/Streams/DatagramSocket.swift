@@ -52,6 +52,7 @@ public final class DatagramSocket {
     struct Handlers {
         var receiver = Receiver.none
         var undelivered: ((DatagramSocket, SystemError, SocketAddress?) -> Void)?
+        var departed: ((DatagramDeparture) -> Void)?
         var room: ((DatagramSocket) -> Void)?
         var ended: ((DatagramSocket, EndReason) -> Void)?
     }

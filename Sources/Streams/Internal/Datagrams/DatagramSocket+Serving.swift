@@ -237,14 +237,17 @@ extension DatagramSocket: StreamMember {
     // MARK: - Sending
 
     /// Sends datagrams until the kernel accepts no more.
-    func flush() {
+    package func flush() {
         guard isOpen, let descriptor else { return }
         // A Unix socket without a peer is always writable. So it would wait in vain for a receiver that does not read.
         let mayWait = localAddress.isIP || peerAddress != nil
         while !output.isEmpty && !output.isBlocked {
             let (sent, code) = output.send(descriptor)
             statistics.sent += sent
-            if sent > 0 { continue }
+            if sent > 0 {
+                handlers.departed?(.accepted(sent))
+                continue
+            }
             if code == EAGAIN && mayWait {
                 output.isBlocked = true
             } else if DatagramError.isOfNetwork(code) && !output.hasOfferedAgain {
@@ -254,8 +257,12 @@ extension DatagramSocket: StreamMember {
             } else {
                 statistics.undelivered += 1
                 let receiver = output.discardFirst() ?? peerAddress
-                if handlers.undelivered == nil { continue }
-                output.note(SystemError(call: "sendmmsg", code: code), receiver)
+                let error = SystemError(call: "sendmmsg", code: code)
+                if let departed = handlers.departed {
+                    departed(.refused(error))
+                } else if handlers.undelivered != nil {
+                    output.note(error, receiver)
+                }
             }
         }
         if output.room == .awaited && output.isHalfFree(options) {
