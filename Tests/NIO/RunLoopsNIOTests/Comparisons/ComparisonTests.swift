@@ -5,7 +5,8 @@ import Testing
 /// Each row is compared in a test of its own: all rows are equal, but for those with a reason.
 @Suite(.serialized) struct ComparisonTests {
     private static let rows: [[Comparison]] = [
-        inputRows, outputRows, endRows, openingRows, taskRows, handlerRows, optionRows,
+        inputRows, outputRows, endRows, openingRows, taskRows, handlerRows, optionRows, datagramRows,
+        pipeRows,
     ]
 
     /// The rows, or those with a text in their names, if the environment names one.

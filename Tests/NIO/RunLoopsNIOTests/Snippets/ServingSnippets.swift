@@ -22,6 +22,17 @@ private final class CounterHandler: ChannelInboundHandler {
     }
 }
 
+final class StatsHandler: ChannelInboundHandler {
+    typealias InboundIn = AddressedEnvelope<ByteBuffer>
+    private var counts: [String: Int] = [:]
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let name = String(buffer: unwrapInboundIn(data).data)
+        counts[name, default: 0] += 1
+        context.writeAndFlush(data, promise: nil)
+    }
+}
+
 struct ServingSnippets {
     private func serve(_ port: Int, _ report: @escaping @Sendable (Result<any Channel, any Error>) -> Void) {
         let eventLoop = RunLoopEventLoop()
@@ -101,6 +112,56 @@ struct ServingSnippets {
         #expect(server.channel.isActive)
         try await server.executeThenClose { _ in }
         try await eventLoop.shutdownGracefully()
+        loop.thread.stop()
+        await loop.thread.join()
+    }
+
+    @Test func `a channel counts datagrams`() async throws {
+        let loop = try LoopThread()
+        let eventLoop = loop.eventLoop
+        let channel = try await RunLoopDatagramBootstrap(group: eventLoop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(StatsHandler())
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let log = Log()
+        let client = try await RunLoopDatagramBootstrap(group: eventLoop)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandlers([Opener(), Recorder(log)])
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        try await client.writeAndFlush(envelope("requests", to: channel))
+        log.wait(for: "read:requests")
+        loop.thread.stop()
+        await loop.thread.join()
+    }
+
+    @Test func `a task talks to a child through its pipes`() async throws {
+        let loop = try LoopThread()
+        let eventLoop = loop.eventLoop
+        let child = ChildPipes()
+        let fromChild = child.fromChild()
+        let toChild = child.toChild()
+        let channel = try await RunLoopPipeBootstrap(group: eventLoop)
+            .takingOwnershipOfDescriptors(input: fromChild, output: toChild) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+                }
+            }
+        child.send("hello")
+        try await channel.executeThenClose { inbound, outbound in
+            for try await bytes in inbound {
+                try await outbound.write(bytes)
+                break
+            }
+        }
+        #expect(child.rest() == "hello")
+        child.endOutput()
+        child.endInput()
         loop.thread.stop()
         await loop.thread.join()
     }
