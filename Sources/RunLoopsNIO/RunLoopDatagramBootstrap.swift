@@ -1,4 +1,5 @@
 #if NIO
+    internal import Glibc
     public import NIOCore
     public import RunLoops
     public import Streams
@@ -204,7 +205,7 @@
             var rest: OwnedDescriptor? = consume taken
             let promise = loop.makePromise(of: Void.self)
             open(promise) { options throws(SystemError) in
-                guard let socket = rest.take() else { throw SystemError(call: "open", code: 9) }
+                guard let socket = rest.take() else { throw SystemError(call: "open", code: EBADF) }
                 return try DatagramSocket(socket, options: options)
             }
             return promise.futureResult

@@ -14,7 +14,7 @@
                 let value as ChannelOptions.Types.WriteBufferWaterMark
             ): output.marks = value
             case (is ChannelOptions.Types.MaxMessagesPerReadOption, let value as UInt):
-                input.mostDatagrams = min(max(value, 1), UInt(ReceivingSide.mostWaiting))
+                input.mostDatagrams = min(max(value, 1), UInt(DatagramInput.mostWaiting))
             case (is ChannelOptions.Types.AllocatorOption, let value as ByteBufferAllocator):
                 allocator = value
             // The socket receives and sends many datagrams with one call, into memory of its own.

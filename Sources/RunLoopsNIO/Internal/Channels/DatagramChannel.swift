@@ -21,7 +21,7 @@
         var settings = SocketSettings()
         var options: DatagramSocket.Options
         var allocator = ByteBufferAllocator()
-        var input = ReceivingSide()
+        var input = DatagramInput()
         var output = DatagramOutput()
         var isQueued = false
 
