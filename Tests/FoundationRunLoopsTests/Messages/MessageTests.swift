@@ -84,18 +84,34 @@ import Testing
         token.remove()
     }
 
-    @Test func `no handler of a message for tasks begins after the removal`() async {
+    @Test func `no handler of a message for tasks begins after the removal`() async throws {
         let log = Log<Int>()
-        for count in 0..<200 {
-            let removed = Log<Bool>()
-            let token = center.addObserver(for: Loaded.self) { _ in
-                if removed.entries.count > 0 { log.add(count) }
+        // While every thread of the tasks is held, no handler can have begun when its observer is removed.
+        let count = sysconf(CInt(_SC_NPROCESSORS_ONLN))
+        let (held, goOn, threads) = (Shared(), Gate(), Log<BareThread>())
+        for _ in 0..<count {
+            Task.detached {
+                held.increment()
+                _ = goOn.wait()
             }
-            center.post(Loaded(count: count))
-            token.remove()
-            removed.add(true)
         }
-        await Task.yield()
+        let center = center
+        try await withCheckedThrowingContinuation { (removed: CheckedContinuation<Void, any Error>) in
+            do {
+                let thread = try BareThread {
+                    waitUntil("every thread is held") { held.count == count }
+                    for count in 0..<200 {
+                        let token = center.addObserver(for: Loaded.self) { _ in log.add(count) }
+                        center.post(Loaded(count: count))
+                        token.remove()
+                    }
+                    goOn.open()
+                    removed.resume()
+                }
+                threads.add(thread)
+            } catch { removed.resume(throwing: error) }
+        }
+        for thread in threads.entries { thread.join() }
         let last = Gate()
         let token = center.addObserver(for: Loaded.self) { _ in last.open() }
         center.post(Loaded(count: -1))
