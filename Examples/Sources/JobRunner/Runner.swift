@@ -101,19 +101,21 @@ actor Runner: RunLoopActor {
             ) { execution in
                 let process = execution.processIdentifier
                 self.jobs[number]?.processID = process.value
+                var output = Output(limit: self.limits.output)
                 do {
-                    var count = 0
-                    for try await line in execution.standardOutput.strings() {
-                        count += line.utf8.count + 1
-                        if count > self.limits.output { throw TooMuchOutput() }
-                        announce("[\(number)] \(line)")
+                    for try await piece in execution.standardOutput {
+                        for line in output.lines(with: [UInt8](piece.bytes)) {
+                            announce("[\(number)] \(line)")
+                        }
+                        if output.isOverLimit { throw TooMuchOutput() }
                     }
-                } catch is TooMuchOutput {
-                    self.jobs[number]?.reason = "too much output"
-                    await execution.teardown(using: steps)
+                } catch  where Task.isCancelled {
+                    // The library ends the command.
                 } catch {
-                    // Cancelled: the library ends the command.
+                    self.jobs[number]?.reason = error is TooMuchOutput ? "too much output" : "\(error)"
+                    await execution.teardown(using: steps)
                 }
+                if let rest = output.rest { announce("[\(number)] \(rest)") }
                 try await self.ended(process)
                 // The library reaps the command only after this closure, so the number of the group is still its own.
                 try? execution.send(signal: .kill, toProcessGroup: true)

@@ -51,6 +51,24 @@ extension Examples {
             try wait(until: "no process is left") { try markedProcesses() == 0 }
         }
 
+        @Test func `a line without an end is cut at the limit, and its command ended`() throws {
+            let runner = try ServerProcess(
+                "job-runner", "--output-limit", "1000", "--timeout", "300",
+                input:
+                    "head -c 200000 /dev/zero | tr '\\0' x\nyes | tr -d '\\n'\nprintf end\nprintf '%01000d' 0\n"
+            )
+            #expect(try runner.end() == 1)
+            let all = runner.output.all
+            let cut = String(repeating: "x", count: 1000)
+            #expect(all.contains("[1] \(cut)") && all.contains("[1] ended: too much output"))
+            #expect(all.contains("[2] \(String(repeating: "y", count: 1000))"))
+            #expect(all.contains("[2] ended: too much output"))
+            #expect(all.contains("[3] end") && all.contains("[3] ended: exited(0)"))
+            #expect(
+                all.contains("[4] \(String(repeating: "0", count: 1000))")
+                    && all.contains("[4] ended: exited(0)"))
+        }
+
         @Test func `a command that writes too much is ended`() throws {
             let runner = try ServerProcess(
                 "job-runner", "--output-limit", "1000", input: "sleep \(mark) & yes\necho short\n")
