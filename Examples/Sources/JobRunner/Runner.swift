@@ -104,7 +104,7 @@ actor Runner: RunLoopActor {
                 var output = Output(limit: self.limits.output)
                 do {
                     for try await piece in execution.standardOutput {
-                        for line in output.lines(with: [UInt8](piece.bytes)) {
+                        for line in output.lines(with: Array(piece.bytes)) {
                             announce("[\(number)] \(line)")
                         }
                         if output.isOverLimit { throw TooMuchOutput() }
