@@ -28,7 +28,6 @@
         private func datagram(
             of data: NIOAny, _ promise: EventLoopPromise<Void>?
         ) throws(IOError) -> DatagramOutput.PendingDatagram {
-            let peer = remoteAddress
             guard let envelope = tryUnwrapData(data) as AddressedEnvelope<ByteBuffer>? else {
                 if peer == nil { throw IOError(errnoCode: EDESTADDRREQ, reason: "write") }
                 return .init(bytes: unwrapData(data), receiver: nil, promise: promise)
@@ -49,15 +48,22 @@
             sendFlushed()
         }
 
-        /// Passes the flushed writes to the socket, as many as it takes, and the socket offers them to the kernel.
+        /// Passes flushed writes to the socket, as many as it takes, and the socket offers them to the kernel.
+        ///
+        /// After a number of writes, the other channels have their turns.
         func sendFlushed() {
             guard let socket, !output.isFlushing, output.next != nil else { return }
             output.isFlushing = true
-            while let next = output.next, socket.send(next.bytes.readableBytesSpan, to: next.receiver) {
+            var count = 0
+            while count < DatagramOutput.mostWrites, let next = output.next,
+                socket.send(next.bytes.readableBytesSpan, to: next.receiver)
+            {
                 output.didPassNext()
+                count += 1
             }
             socket.flush()
             output.isFlushing = false
+            if count == DatagramOutput.mostWrites { loop.core.enqueue(self) }
             completeDepartures()
         }
 

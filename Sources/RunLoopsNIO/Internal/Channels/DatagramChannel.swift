@@ -15,8 +15,7 @@
     final class DatagramChannel: RunLoopChannel, @unchecked Sendable {
         let loop: RunLoopEventLoop
         let facts: ChannelFacts
-        /// The pipeline; nil only inside `init`.
-        private var ownPipeline: ChannelPipeline?
+        private(set) var ownPipeline: ChannelPipeline?
         private var state = State.fresh
         var settings = SocketSettings()
         var options: DatagramSocket.Options
@@ -24,6 +23,8 @@
         var input = DatagramInput()
         var output = DatagramOutput()
         var isQueued = false
+        /// The peer of a connected socket.
+        private(set) var peer: NIOCore.SocketAddress?
 
         private enum State {
             case fresh
@@ -42,11 +43,6 @@
         }
 
         var parent: (any Channel)? { nil }
-
-        var pipeline: ChannelPipeline {
-            guard let ownPipeline else { preconditionFailure("a channel has a pipeline") }
-            return ownPipeline
-        }
 
         var phase: ChannelPhase {
             switch state {
@@ -117,9 +113,9 @@
                     socket.close()
                     throw error
                 }
+                peer = socket.peerAddress.flatMap { NIOCore.SocketAddress($0) }
                 facts.knownAddresses = .init(
-                    local: NIOCore.SocketAddress(socket.localAddress),
-                    remote: socket.peerAddress.flatMap { NIOCore.SocketAddress($0) })
+                    local: NIOCore.SocketAddress(socket.localAddress), remote: peer)
                 state = .open(socket)
             } catch let error as SystemError {
                 promise?.fail(IOError(error))
@@ -148,7 +144,8 @@
             socket.onRoom { [unowned self] _ in loop.core.enqueue(self) }
             socket.onDeparture { [unowned self] departure in
                 output.departures.append(departure)
-                loop.core.enqueue(self)
+                // The channel's own flush completes them by itself.
+                if !output.isFlushing { loop.core.enqueue(self) }
             }
             socket.onEnd { [weak self] _, reason in self?.socketHasEnded(reason) }
         }

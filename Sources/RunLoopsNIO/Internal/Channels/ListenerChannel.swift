@@ -18,8 +18,7 @@
         private let children: RunLoopEventLoopGroup
         /// Makes the connections that carry the channels of accepted sockets; nil if the channels have the sockets themselves.
         private let makeConnection: (@Sendable (consuming AcceptedSocket) -> Connection)?
-        /// The pipeline; nil only inside `init`.
-        private var ownPipeline: ChannelPipeline?
+        private(set) var ownPipeline: ChannelPipeline?
         private var state = State.fresh
         var settings = SocketSettings()
         var options: Listener.Options
@@ -64,11 +63,6 @@
         }
 
         var parent: (any Channel)? { nil }
-
-        var pipeline: ChannelPipeline {
-            guard let ownPipeline else { preconditionFailure("a channel has a pipeline") }
-            return ownPipeline
-        }
 
         var listener: Listener? {
             switch state {

@@ -2,10 +2,12 @@
     internal import NIOCore
     internal import Synchronization
 
-    /// What the two kinds of channels share.
+    /// What the kinds of channels share.
     protocol RunLoopChannel: Channel, ChannelCore, LoopChannel, EventLoopTurn {
         var loop: RunLoopEventLoop { get }
         var facts: ChannelFacts { get }
+        /// The pipeline; nil only inside `init`.
+        var ownPipeline: ChannelPipeline? { get }
         var phase: ChannelPhase { get }
 
         /// Records that the channel is registered.
@@ -27,6 +29,11 @@
 
     extension RunLoopChannel {
         var isOpen: Bool { phase != .closed }
+
+        var pipeline: ChannelPipeline {
+            guard let ownPipeline else { preconditionFailure("a channel has a pipeline") }
+            return ownPipeline
+        }
 
         var eventLoop: any EventLoop { loop }
         var closeFuture: EventLoopFuture<Void> { facts.closePromise.futureResult }

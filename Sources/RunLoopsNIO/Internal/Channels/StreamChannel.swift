@@ -11,8 +11,7 @@
         let loop: RunLoopEventLoop
         let parent: (any Channel)?
         let facts: ChannelFacts
-        /// The pipeline; nil only inside `init`.
-        private var ownPipeline: ChannelPipeline?
+        private(set) var ownPipeline: ChannelPipeline?
         var state = State.fresh
         /// The connected socket, or the connection; nil before the channel is connected, and once it is closed.
         var socket: (any ChannelTransport)?
@@ -62,11 +61,6 @@
                 facts.knownAddresses = .init(local: socket.localAddress, remote: socket.peerAddress)
             }
             ownPipeline = ChannelPipeline(channel: self)
-        }
-
-        var pipeline: ChannelPipeline {
-            guard let ownPipeline else { preconditionFailure("a channel has a pipeline") }
-            return ownPipeline
         }
 
         var phase: ChannelPhase {

@@ -22,6 +22,9 @@
         /// True if the channel is writable as far as its handlers have been told.
         var isWritable = true
 
+        /// The maximum number of writes that are sent before the other channels have their turns.
+        static var mostWrites: Int { 1024 }
+
         /// One write of a handler.
         struct PendingDatagram {
             let bytes: ByteBuffer

@@ -8,29 +8,17 @@ import Testing
 
 /// Channels of datagrams on a run loop.
 struct DatagramChannelTests {
-    private func bound(
-        _ loop: LoopThread, options: DatagramSocket.Options = .init(),
-        _ initialize: @escaping @Sendable (any Channel) throws -> Void = { _ in }
-    ) throws -> any Channel {
-        try bootstrap(loop, options: options, initialize).bind(host: "127.0.0.1", port: 0).wait()
-    }
-
-    private func bootstrap(
-        _ loop: LoopThread, options: DatagramSocket.Options = .init(),
-        _ initialize: @escaping @Sendable (any Channel) throws -> Void = { _ in }
-    ) -> RunLoopDatagramBootstrap {
-        RunLoopDatagramBootstrap(group: loop.eventLoop).socketOptions(options).channelInitializer { channel in
-            channel.eventLoop.makeCompletedFuture { try initialize(channel) }
-        }
-    }
-
     @Test func `ten thousand datagrams come back, and every promise is kept`() throws {
         let loop = try LoopThread()
         let log = Log()
-        let kept = NIOLockedValueBox(0)
+        let (kept, counts) = (NIOLockedValueBox(0), NIOLockedValueBox([String: Int]()))
         let server = try bound(loop) { try $0.pipeline.syncOperations.addHandler(Answering()) }
-        let client = try bound(loop) {
-            try $0.pipeline.syncOperations.addHandlers([Opener(), Recorder(log)])
+        let client = try bound(loop) { channel in
+            let counting = Reacting(read: { _, text in
+                counts.withLockedValue { $0[text, default: 0] += 1 }
+                if text == "50" { log.note("round") }
+            })
+            try channel.pipeline.syncOperations.addHandlers([Opener(), counting])
         }
         for round in 1...200 {
             try client.eventLoop.submit {
@@ -41,10 +29,10 @@ struct DatagramChannelTests {
                 }
                 client.flush()
             }.wait()
-            log.wait(for: "read:50", times: round)
+            log.wait(for: "round", times: round)
         }
         #expect(kept.withLockedValue { $0 } == 10_000)
-        for number in 1...50 { log.wait(for: "read:\(number)", times: 200) }
+        #expect(counts.withLockedValue { $0.count == 50 && $0.values.allSatisfy { $0 == 200 } })
         loop.end()
     }
 
@@ -120,6 +108,24 @@ struct DatagramChannelTests {
         log.wait(for: "]", times: 3)
         #expect(log.text == "[a ] [b ] [c ]")
         sending.end()
+        loop.end()
+    }
+
+    @Test func `a socket that was shut down elsewhere closes its channel, with the error`() throws {
+        let loop = try LoopThread()
+        let log = Log()
+        var ends: [CInt] = [0, 0]
+        #expect(socketpair(AF_UNIX, CInt(SOCK_DGRAM.rawValue), 0, &ends) == 0)
+        let other = dup(ends[0])
+        let channel = try bootstrap(loop) { channel in
+            try channel.pipeline.syncOperations.addHandlers([Opener(), Recorder(log)])
+        }.withBoundSocket(OwnedDescriptor(ends[0])).wait()
+        #expect(shutdown(other, CInt(SHUT_RDWR)) == 0)
+        log.wait(for: "removed")
+        #expect(log.text.hasSuffix("error:errno-\(ESHUTDOWN) inactive:false unregistered removed"))
+        #expect(!channel.isActive)
+        close(other)
+        close(ends[1])
         loop.end()
     }
 

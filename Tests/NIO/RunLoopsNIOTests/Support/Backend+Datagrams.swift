@@ -91,3 +91,21 @@ final class Answering: ChannelInboundHandler, Sendable {
 func envelope(_ text: String, to channel: any Channel) -> AddressedEnvelope<ByteBuffer> {
     AddressedEnvelope(remoteAddress: channel.localAddress!, data: ByteBuffer(string: text))
 }
+
+/// A channel of datagrams that is bound to a port.
+func bound(
+    _ loop: LoopThread, options: DatagramSocket.Options = .init(),
+    _ initialize: @escaping @Sendable (any Channel) throws -> Void = { _ in }
+) throws -> any Channel {
+    try bootstrap(loop, options: options, initialize).bind(host: "127.0.0.1", port: 0).wait()
+}
+
+/// A bootstrap of channels of datagrams on a thread's event loop.
+func bootstrap(
+    _ loop: LoopThread, options: DatagramSocket.Options = .init(),
+    _ initialize: @escaping @Sendable (any Channel) throws -> Void = { _ in }
+) -> RunLoopDatagramBootstrap {
+    RunLoopDatagramBootstrap(group: loop.eventLoop).socketOptions(options).channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try initialize(channel) }
+    }
+}
