@@ -15,10 +15,15 @@ struct Output {
 
     /// Takes bytes of any length, and returns the lines that are complete with them.
     mutating func lines(with bytes: [UInt8]) -> [String] {
-        line += bytes.prefix(max(limit - count, 0))
+        let kept = bytes.prefix(max(limit - count, 0))
         count += bytes.count
-        var lines = line.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        line = lines.popLast().map { [UInt8]($0) } ?? []
-        return lines.map { String(decoding: $0, as: UTF8.self) }
+        let parts = kept.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        var lines: [String] = []
+        for part in parts.dropLast() {
+            lines.append(String(decoding: line + part, as: UTF8.self))
+            line = []
+        }
+        line += parts.last ?? []
+        return lines
     }
 }
