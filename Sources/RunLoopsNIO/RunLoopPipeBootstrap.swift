@@ -91,7 +91,7 @@
             input: consuming OwnedDescriptor, output: consuming OwnedDescriptor
         ) -> EventLoopFuture<any Channel> { made(SocketBox(input), SocketBox(output)) }
 
-        /// Makes a channel that reads and writes one descriptor, such as one of a terminal.
+        /// Makes a channel of one descriptor, such as one of a terminal, or one end of a pipe, which works in one direction.
         ///
         /// - Parameter descriptor: The descriptor, which the channel owns from now on. It is made non-blocking.
         /// - Returns: The channel; or the error.
@@ -112,7 +112,7 @@
             channelInitializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
         ) async throws -> Output { try await made(SocketBox(input), SocketBox(output), channelInitializer) }
 
-        /// Makes a channel that reads and writes one descriptor, such as one of a terminal.
+        /// Makes a channel of one descriptor, such as one of a terminal, or one end of a pipe, which works in one direction.
         ///
         /// - Parameters:
         ///   - descriptor: The descriptor, which the channel owns from now on. It is made non-blocking.

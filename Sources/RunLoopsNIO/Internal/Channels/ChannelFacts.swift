@@ -1,5 +1,6 @@
 #if NIO
     internal import NIOCore
+    internal import RunLoops
     internal import Synchronization
 
     /// What any thread may ask a channel.
@@ -9,7 +10,7 @@
         let isActive = Atomic(false)
         let isWritable: Atomic<Bool>
         let closePromise: EventLoopPromise<Void>
-        private let addresses = Mutex(Addresses())
+        private let addresses = Guarded(Addresses())
 
         /// The addresses of both ends.
         struct Addresses {

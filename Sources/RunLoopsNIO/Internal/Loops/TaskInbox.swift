@@ -1,6 +1,6 @@
 #if NIO
     internal import DequeModule
-    internal import Synchronization
+    internal import RunLoops
 
     /// The tasks that threads have given to one event loop, and that the loop has not taken yet.
     ///
@@ -24,7 +24,7 @@
             var hasReportedRefusal = false
         }
 
-        private let contents = Mutex(Contents())
+        private let contents = Guarded(Contents())
 
         func append(_ task: @escaping Task) -> Admission {
             contents.withLock { contents in

@@ -64,6 +64,29 @@ struct PipeChannelTests {
         await loop.thread.join()
     }
 
+    @Test func `a descriptor can be open in one direction only`() throws {
+        let loop = try LoopThread()
+        let child = ChildPipes()
+        let (reads, writes) = (Log(), Log())
+        let reader = try bootstrap(loop, reads).takingOwnershipOfDescriptor(
+            inputOutput: child.fromChild()
+        ).wait()
+        let writer = try bootstrap(loop, writes).takingOwnershipOfDescriptor(
+            inputOutput: child.toChild()
+        ).wait()
+        child.send("abc")
+        reads.wait(for: "read:abc")
+        try writer.writeAndFlush(ByteBuffer(string: "def")).wait()
+        #expect(child.read(3) == Array("def".utf8))
+        #expect(result(reader.writeAndFlush(ByteBuffer(string: "x"))) != "ok")
+        child.endOutput()
+        reads.wait(for: "removed")
+        #expect(writer.isActive)
+        child.endInput()
+        writes.wait(for: "removed")
+        loop.end()
+    }
+
     @Test func `files and closed descriptors are errors`() throws {
         let loop = try LoopThread()
         let file = open("/proc/self/exe", O_RDONLY)
