@@ -232,17 +232,25 @@
     struct ChunkCost {
         private var around = 0
         private var data = 0
+        /// The bytes around the data that have come in steps behind the last one with data.
+        ///
+        /// They are limited for themselves, because the parser keeps a trailer until it is complete: however long the body was.
+        private var aroundSinceData = 0
 
-        /// The number of bytes that are allowed for any body, and for each byte of data.
+        /// The number of bytes that are allowed for any body, also without data in between, and for each byte of data.
         private static var base: Int { 16 << 10 }
         private static var factor: Int { 16 }
 
         mutating func add(_ size: Int, data: Int) {
             around += size - data
             self.data += data
+            aroundSinceData = data > 0 ? 0 : aroundSinceData + size
         }
 
         /// True if the client sends more around the data than clients do.
-        var isTooHigh: Bool { around > ChunkCost.base && (around - ChunkCost.base) / ChunkCost.factor > data }
+        var isTooHigh: Bool {
+            aroundSinceData > ChunkCost.base
+                || around > ChunkCost.base && (around - ChunkCost.base) / ChunkCost.factor > data
+        }
     }
 #endif

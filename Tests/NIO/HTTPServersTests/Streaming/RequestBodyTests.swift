@@ -176,4 +176,26 @@ import Testing
             for body in ["3", "3", "0"] { #expect(client.answer().body == body) }
         }
     }
+
+    @Test func `a trailer that does not end is refused, however long the streamed body was`() throws {
+        let ends = Log<String>()
+        try withServer(setUp: { server in
+            server.onHeader { exchange in
+                exchange.onData { _, _ in }
+                exchange.onEnd { _, error in ends.add(error == nil ? "complete" : "refused") }
+            }
+        }) { server in
+            let client = try Client(server.port)
+            client.send(request("POST /", "Transfer-Encoding: chunked"))
+            let chunk = "100000\r\n" + String(repeating: "d", count: 1 << 20) + "\r\n"
+            for _ in 0..<4 { client.send(chunk) }
+            client.send("0\r\nX: ")
+            // What the body's length would allow; the server does not take it.
+            let piece = String(repeating: "t", count: 1 << 20)
+            var sent = 0
+            while sent < 64, client.send(piece) { sent += 1 }
+            #expect(sent < 64)
+            waitUntil("the exchange has ended") { ends.entries == ["refused"] }
+        }
+    }
 }

@@ -200,6 +200,15 @@ extension RequestRules {
         #expect(cost.isTooHigh)
     }
 
+    @Test func `a trailer is limited, however long the body was`() {
+        var cost = ChunkCost()
+        cost.add(10_000_020, data: 10_000_000)
+        for _ in 0..<16 { cost.add(1024, data: 0) }
+        #expect(!cost.isTooHigh)
+        cost.add(1, data: 0)
+        #expect(cost.isTooHigh)
+    }
+
     @Test func `a body is limited when it is collected, and bounded when it is streamed`() {
         let bytes = ByteBuffer(repeating: 1, count: 60_000)
         var body = RequestBody()
