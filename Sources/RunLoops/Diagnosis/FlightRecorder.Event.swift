@@ -98,7 +98,7 @@ extension FlightRecorder {
         ///
         /// The time is nil if the sender has not recorded the message, or if this event is not the call of a message's handler.
         public let wait: Duration?
-        /// The time from the fire date of a timer to the call of its handler; nil for any other event.
+        /// The time from the fire date of a timer to the call of its handler; nil for a call of `fire()`, and for any other event.
         public let lateness: Duration?
         /// The number of messages in a port when the port's handler was called, including the message that the call handles.
         ///
@@ -123,8 +123,8 @@ extension FlightRecorder.Event {
         let texts = reading.places
         place = event.place < texts.count ? texts[Int(event.place)] : texts[0]
         depth = event.depth
-        lateness =
-            event.kind == .timer ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp) << 6)) : nil
+        let isLate = event.kind == .timer && event.stamp != 0
+        lateness = isLate ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp) << 6)) : nil
         waitingMessages = event.kind == .port && event.number > 0 ? event.number : nil
         // When a delivery is sent, its event gets a place that all deliveries share. When the delivery's handler is called, the
         // event gets the place of the notification. So the place of a delivery cannot be part of the identity.

@@ -208,18 +208,23 @@ import Testing
     {
         try RecordedRun.run { recorder in
             let lines = try onLoopThread { loop in
-                let first = #line + 1
-                let late = Timer(fireAt: .now - .seconds(2), interval: .zero, repeats: false) { _ in }
+                let first = #line + 2
+                let called = Timer(fireAt: .now + .seconds(9), interval: .zero, repeats: false) { _ in }
+                let late = Timer(fireAt: .now - .seconds(2), interval: .zero, repeats: false) { _ in
+                    called.fire()
+                }
                 let ancient = Timer(fireAt: .distantPast, interval: .zero, repeats: false) { _ in }
+                loop.add(called, forMode: .default)
                 loop.add(late, forMode: .default)
                 loop.add(ancient, forMode: .default)
                 loop.pass()
                 return first
             }
             let snapshot = recorder.snapshot()
+            #expect(try #require(snapshot.handlers(.timer, lines - 1).first).lateness == nil)
             let late = try #require(snapshot.handlers(.timer, lines).first?.lateness)
             #expect(late >= .milliseconds(1_999))
-            #expect(try #require(snapshot.handlers(.timer, lines + 1).first?.lateness) > late)
+            #expect(try #require(snapshot.handlers(.timer, lines + 3).first?.lateness) > late)
         }
     }
 
