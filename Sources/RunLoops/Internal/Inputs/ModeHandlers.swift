@@ -1,7 +1,8 @@
 /// A handler that is called in one mode, or in all common modes.
+@usableFromInline
 package protocol ModeHandler {
     /// The mode that the handler was added for; ``RunLoop/Mode/common`` for all common modes.
-    var mode: Mode { get }
+    var mode: RunLoop.Mode { get }
 }
 
 /// The handlers of an input, which can have a different handler in each mode.
@@ -10,12 +11,13 @@ package protocol ModeHandler {
 /// again. So a removed handler is returned to the caller, which must make its own state consistent before it releases the handler.
 ///
 /// The type is not copyable. Otherwise a copy could be made for each message, and each copy would retain the lists.
+@usableFromInline
 package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     /// The modes that have their own handler.
-    private var modes = ModeList()
+    @usableFromInline var modes = ModeList()
     /// The handlers of the modes in `modes`, each at the same index as its mode.
-    private var single: [Handler] = []
-    private var common: Handler?
+    @usableFromInline var single: [Handler] = []
+    @usableFromInline var common: Handler?
 
     package init() {}
 
@@ -61,8 +63,8 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
     }
 
     /// Returns the handler to call in a mode: the mode's own handler if it has one, otherwise the common handler.
-    @inline(__always)
-    package func handler(for mode: Mode?) -> Handler? {
+    @inlinable @inline(__always)
+    package func handler(for mode: RunLoop.Mode?) -> Handler? {
         guard let mode, let place = modes.place(of: mode) else { return common }
         return single[place]
     }

@@ -3,6 +3,7 @@
 /// When a mode is removed, the last mode moves to its place. So a caller can keep a value for each mode in a parallel list.
 ///
 /// A short list is searched, which is faster than hashing the name of a mode. A long list is hashed.
+@usableFromInline
 struct ModeList {
     /// The mode at place 0; nil for an empty list.
     ///
@@ -46,8 +47,8 @@ struct ModeList {
     }
 
     /// The index of a mode in ``modes``; nil if the mode is not in the list.
-    @inline(__always)
-    func place(of mode: Mode) -> Int? {
+    @usableFromInline @inline(__always)
+    func place(of mode: RunLoop.Mode) -> Int? {
         if first == mode { return 0 }
         return others.isEmpty ? nil : placeAmongOthers(of: mode)
     }

@@ -1,4 +1,4 @@
-package import Glibc
+public import Glibc
 
 /// A value behind a lock.
 ///
@@ -14,7 +14,7 @@ package import Glibc
 ///
 /// `@safe`: the memory belongs to this value from `init` to `deinit`, and the address of the mutex never changes. `@unchecked
 /// Sendable`: the value is accessed under the lock only.
-@safe
+@safe @usableFromInline
 package struct Guarded<Value: Sendable>: ~Copyable, @unchecked Sendable {
     // The properties are usable from inlinable code, so that the compiler knows their types when it compiles other modules.
     @usableFromInline package let mutex: UnsafeMutablePointer<pthread_mutex_t>

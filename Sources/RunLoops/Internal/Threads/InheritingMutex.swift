@@ -1,4 +1,4 @@
-package import Glibc
+public import Glibc
 
 /// The mutexes behind all locks of the library: the owner of such a mutex inherits the priority of a waiting real-time thread.
 ///
@@ -8,6 +8,7 @@ package import Glibc
 ///
 /// Such a mutex contains the ID of the thread that owns it. The thread of a forked child has another ID. So the child cannot unlock
 /// a mutex that its parent's thread locked before the fork, and has to initialize that mutex again.
+@usableFromInline
 package enum InheritingMutex {
     /// Initializes a mutex as unlocked.
     ///
