@@ -42,13 +42,12 @@ extension HubServer {
     private func flush(_ connection: UInt64, steps: Int) -> Int {
         guard let client = clients[connection] else { return 0 }
         var left = steps
-        if let held = client.held {
-            clients[connection]?.held = nil
+        if let held = client.held.take() {
             send(held.id, held.bytes, to: connection)
             left -= HubServer.stepsOfMessage
         }
         while left > 0 {
-            if clients[connection]?.held != nil { return steps - left }
+            if client.held != nil { return steps - left }
             guard let output = hub.next(for: connection, steps: &left) else {
                 if left > 0 { return steps - left }
                 break
@@ -73,10 +72,10 @@ extension HubServer {
     func send(_ id: UInt32, _ bytes: [UInt8], to connection: UInt64) {
         guard let client = clients[connection] else { return }
         do {
-            if try !port.trySend(bytes, id: id, to: client.peer) { clients[connection]?.held = (id, bytes) }
+            if try !port.trySend(bytes, id: id, to: client.peer) { client.held = (id, bytes) }
         } catch {
             // A client that misses this message would count its notifications wrongly, so the client has to connect again.
-            clients[connection]?.held = (id, bytes)
+            client.held = (id, bytes)
             broken.append(client.peer)
         }
     }
@@ -149,7 +148,7 @@ extension HubServer {
                 return steps - left
             }
         }
-        if clients[connection]?.job == nil { port.resumeReading(client.peer) }
+        if client.job == nil { port.resumeReading(client.peer) }
         // A long message must not keep back what the client is owed, such as the acknowledgement of its first posts.
         return steps - left + flush(connection, steps: max(left, HubServer.stepsOfMessage))
     }

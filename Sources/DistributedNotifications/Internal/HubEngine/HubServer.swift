@@ -7,7 +7,7 @@ internal import RunLoops
 /// > Thread safety: the thread of its loop.
 final class HubServer {
     /// A connection of the port, with the poster at the other end.
-    struct Client {
+    final class Client {
         let peer: MessagePort.Peer
         let poster: PosterID
         let numbers: NumberView?
@@ -19,6 +19,12 @@ final class HubServer {
         var held: (id: UInt32, bytes: [UInt8])?
         /// The bytes of `job` that count in the share of the process.
         var jobBytes = 0
+
+        init(peer: MessagePort.Peer, poster: PosterID, numbers: NumberView?) {
+            self.peer = peer
+            self.poster = poster
+            self.numbers = numbers
+        }
     }
 
     /// The time between two checks for connections that are slow to confirm posts.
@@ -50,7 +56,13 @@ final class HubServer {
 
     let port: MessagePort
     let loop: RunLoop
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
     var hub: Hub
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
     var clients: [UInt64: Client] = [:]
     var absence = HubAbsence()
     /// The posters whose processes have ended, of which the hub is told one by one.
@@ -232,9 +244,8 @@ final class HubServer {
     /// The rest waits for a turn of the client, and so do its further messages.
     func work(for peer: MessagePort.Peer, _ poster: PosterID, _ steps: inout Int) throws(WireViolation) {
         let connection = peer.id
-        guard var job = clients[connection]?.job else { return }
         // The job is taken out, so that there is one reference to its bytes.
-        clients[connection]?.job = nil
+        guard let client = clients[connection], var job = client.job.take() else { return }
         while steps > 0 {
             guard let count = try job.step(on: &hub, from: connection, poster) else {
                 discharge(connection)
@@ -246,8 +257,8 @@ final class HubServer {
             }
             steps -= count
         }
-        clients[connection]?.job = job
-        if clients[connection]?.jobBytes == 0 { try charge(job.byteCount, connection) }
+        client.job = job
+        if client.jobBytes == 0 { try charge(job.byteCount, connection) }
         port.pauseReading(peer)
         takeTurn(peer)
     }

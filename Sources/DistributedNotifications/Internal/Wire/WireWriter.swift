@@ -4,7 +4,10 @@
 package struct WireWriter: Sendable {
     package private(set) var bytes: [UInt8] = []
 
-    package init() {}
+    package init() {
+        // Most messages are shorter; without this, each of their numbers could move the ones before.
+        bytes.reserveCapacity(64)
+    }
 
     package mutating func put<Number: FixedWidthInteger>(_ number: Number) {
         // Safe: the bytes are copied inside the closure, while the number exists.
