@@ -112,6 +112,21 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// and each message goes to one of them. For the detection of <doc:Deadlocks>, the thread that last received from the set
     /// counts as the thread that serves the set.
     ///
+    /// - Returns: The element that a member's closure made from its message, or the element for a member's end.
+    /// - Throws: ``PortSetError`` if the set has no members.
+    ///
+    /// > Thread safety: any thread. Not in asynchronous code, whose thread the call would block.
+    @available(*, noasync, message: "this blocks the thread; add the ports to a loop instead")
+    @inlinable
+    public func receive() throws(PortSetError) -> Element {
+        // This is separate from the method with a deadline, because passing an instant costs a tenth of the call.
+        try element(of: next(before: .never))
+    }
+
+    /// Waits for a message of any member, at most until a deadline.
+    ///
+    /// This is the same as ``receive()``, with a deadline.
+    ///
     /// - Parameter deadline: The time at which the wait ends; nil for never. If the deadline has passed already, the call checks
     ///   once and does not wait.
     /// - Returns: The element that a member's closure made from its message, or the element for a member's end.
@@ -120,20 +135,25 @@ public final class PortSet<Element: Sendable>: Sendable {
     /// > Thread safety: any thread. Not in asynchronous code, whose thread the call would block.
     @available(*, noasync, message: "this blocks the thread; add the ports to a loop instead")
     @inlinable
-    public func receive(before deadline: ContinuousClock.Instant? = nil) throws(PortSetError) -> Element {
-        // The method is inlinable, so that it is compiled for the type of the elements. Everything else is not generic.
-        let received = try next(before: deadline)
+    public func receive(before deadline: ContinuousClock.Instant?) throws(PortSetError) -> Element {
+        try element(of: next(before: Moment(ofDeadline: deadline)))
+    }
+
+    /// Makes the element of what was received.
+    @inlinable @inline(__always)
+    func element(of received: PortSetCore.Reception) -> Element {
+        // This is inlinable, so that it is compiled for the type of the elements. Everything else is not generic.
         let member = typed(received.member)
         guard let node = received.node else { return member.endElement() }
         // The node carries its message until the element is made from it.
-        defer { received.release() }
+        defer { member.release(node) }
         return member.element(node)
     }
 
     @usableFromInline
-    func next(before deadline: ContinuousClock.Instant?) throws(PortSetError) -> PortSetCore.Reception {
+    func next(before deadline: Moment) throws(PortSetError) -> PortSetCore.Reception {
         do {
-            return try core.receive(before: deadline.map { Moment($0) } ?? .never)
+            return try core.receive(before: deadline)
         } catch { throw error.about("port set made at \(origin)") }
     }
 

@@ -152,7 +152,7 @@ final class PortSetCore: Sendable {
 
     /// The result of one attempt to take a message.
     private enum Finding {
-        case message(Member, Member.Taken)
+        case message(Member, Node)
         case ended(Member, Deque<ThreadGate>)
         /// The thread has opened a gate, and looks again.
         case again
@@ -169,23 +169,6 @@ final class PortSetCore: Sendable {
         ///
         /// The end of a member is reported only if its ``PortSetMember/reportsEnd`` is true.
         @usableFromInline let node: Node?
-        private let taken: Member.Taken?
-
-        init(_ member: Member, _ taken: Member.Taken?) {
-            self.member = member
-            self.taken = taken
-            node = taken?.node
-        }
-
-        /// Releases the node, after the element was made from its message.
-        @usableFromInline
-        func release() {
-            switch taken {
-            case .message(let node): PortCore.discard(node)
-            case .beyondLimit(let node): node.freeStandalone()
-            case .signal, nil: break
-            }
-        }
     }
 
     /// Waits for the first message of any member.
@@ -195,10 +178,10 @@ final class PortSetCore: Sendable {
         var mayWait = deadline == .never || deadline > Moment.now()
         while true {
             switch look(mayWait: mayWait) {
-            case .message(let member, let message): return Reception(member, message)
+            case .message(let member, let node): return Reception(member: member, node: node)
             case .ended(let member, let released):
                 didDetach(member, released)
-                if member.reportsEnd { return Reception(member, nil) }
+                if member.reportsEnd { return Reception(member: member, node: nil) }
             case .again: break
             case .noMembers: throw PortSetError(.noMembers)
             case .timedOut: throw PortSetError(.timedOut)
@@ -231,18 +214,20 @@ final class PortSetCore: Sendable {
                     member = first
                 }
                 if member.core.isClosed { return .ended(member, detach(member, &turn)) }
-                let (taken, hasMore) = member.take(&pump)
-                turn.current = nil
-                if let taken {
+                let (node, hasMore) = member.take(&pump)
+                if let node {
                     // A thread that sleeps can take the member's next message. No thread begins to sleep meanwhile, because it
                     // would do so under this lock. So the count is not too low.
-                    if hasMore && sleeperCount.load(ordering: .relaxed) > 0 {
-                        again = member
-                    } else if hasMore {
-                        turn.current = member
+                    if hasMore && sleeperCount.load(ordering: .relaxed) == 0 {
+                        // Usually the member stays the same, and then nothing is written.
+                        if turn.current !== member { turn.current = member }
+                    } else {
+                        turn.current = nil
+                        if hasMore { again = member }
                     }
-                    return .message(member, taken)
+                    return .message(member, node)
                 }
+                turn.current = nil
                 if hasMore { changeLine { $0.append(member) } }
             }
         }

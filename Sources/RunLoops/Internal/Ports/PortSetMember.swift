@@ -35,22 +35,6 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     /// This is called when a sender has found the member's port empty, and when the port has ended.
     func becameReady() { set.becameReady(self) }
 
-    /// A message or signal that was taken out of a port.
-    @usableFromInline
-    enum Taken: Sendable {
-        /// A signal.
-        ///
-        /// Its node carries no message, and does not belong to the receiver.
-        case signal(Node)
-        case message(Node)
-        case beyondLimit(Node)
-
-        var node: Node {
-            switch self {
-            case .signal(let node), .message(let node), .beyondLimit(let node): node
-            }
-        }
-    }
 }
 
 /// A member, with the function that turns the member's messages into elements.
@@ -105,26 +89,34 @@ extension PortSetMember {
     ///
     /// - Parameter pump: Receives the senders that wait for room and now have it. The caller wakes them after it has released the
     ///   set's lock.
-    /// - Returns: The message, or nil if there is none. `hasMore` is true if there is already more to receive; in that case no
-    ///   sender will signal.
-    func take(_ pump: inout PortQueue.Pump) -> (taken: Taken?, hasMore: Bool) {
-        guard let signal else { return (nil, false) }
-        if core.isSignalPort {
-            // The bell is armed before the signal is used, so that no later ring is lost. The only other mail of a signal port is
-            // notices, which stay in the mailbox.
-            let wasRung = core.bell.arm(with: signal.retainedNode())
-            return (wasRung ? .signal(signal.node) : nil, core.isClosed)
-        }
+    /// - Returns: The node of the message, or of the signal, which carries no message and does not belong to the receiver; nil if
+    ///   there is none. `hasMore` is true if there is already more to receive; in that case no sender will signal.
+    func take(_ pump: inout PortQueue.Pump) -> (node: Node?, hasMore: Bool) {
+        if core.isSignalPort { return takeSignal() }
         _ = core.takeMail()
-        var taken: Taken?
+        var taken: Node?
         while taken == nil, let node = core.takeIntoOwnNode(&pump) {
-            switch node.mark {
-            case .ordinary, .pack: taken = .message(node)
-            case .beyondLimit: taken = .beyondLimit(node)
-            case .noSenders: dropNotice(node)
-            }
+            if node.mark == .noSenders { dropNotice(node) } else { taken = node }
         }
-        return (taken, !core.arm(with: signal))
+        return (taken, core.backlogCount > 0 || !isArmedAgain)
+    }
+
+    /// Arms the mailbox again; false if there is already a message, or the member has left the set.
+    private var isArmedAgain: Bool { signal.map { core.arm(with: $0) } ?? false }
+
+    private func takeSignal() -> (node: Node?, hasMore: Bool) {
+        guard let signal else { return (nil, false) }
+        // The bell is armed before the signal is used, so that no later ring is lost. The only other mail of a signal port is
+        // notices, which stay in the mailbox.
+        let wasRung = core.bell.arm(with: signal.retainedNode())
+        return (wasRung ? signal.node : nil, core.isClosed)
+    }
+
+    /// Releases a node that ``take(_:)`` has returned, after its message was moved out.
+    @usableFromInline
+    func release(_ node: Node) {
+        if core.isSignalPort { return }
+        if node.mark == .beyondLimit { node.freeStandalone() } else { PortCore.discard(node) }
     }
 
     /// Stops receiving, and releases the claim on the port, so that another receiver can take the port.
