@@ -78,7 +78,7 @@ final class Poller {
     ///
     /// - Returns: The number of system calls that this method has made.
     func wait(until moment: Moment) -> Int {
-        let calls = alarm.set(moment) ? 2 : 1
+        let calls = moment != .never && alarm.set(moment) ? 2 : 1
         askKernel(blocking: true)
         return calls
     }

@@ -132,8 +132,13 @@ struct Mailbox: ~Copyable, Sendable {
             let (exchanged, original) = word.weakCompareExchange(
                 expected: seen.bits, desired: seen.emptied.bits,
                 successOrdering: .acquiringAndReleasing, failureOrdering: .relaxed)
-            if exchanged { return seen.isArmed ? NodeList() : Mailbox.oldestFirst(seen.node) }
-            seen = Word(bits: original)
+            guard exchanged else {
+                seen = Word(bits: original)
+                continue
+            }
+            guard !seen.isArmed, let newest = seen.node else { return NodeList() }
+            // Between threads that answer each other, a single node is the usual case.
+            return newest.next == nil ? NodeList(newest) : Mailbox.oldestFirst(newest)
         }
         return NodeList()
     }

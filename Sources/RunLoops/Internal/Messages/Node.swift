@@ -130,6 +130,15 @@ struct NodeList {
     private var last: Node?
     private(set) var count = 0
 
+    init() {}
+
+    /// Makes a list of one node, which links to no other one.
+    init(_ only: Node) {
+        first = only
+        last = only
+        count = 1
+    }
+
     var isEmpty: Bool { first == nil }
 
     mutating func append(_ node: Node) {

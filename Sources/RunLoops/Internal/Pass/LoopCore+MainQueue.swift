@@ -21,8 +21,11 @@ extension LoopCore {
     /// No budget limits their number, because libdispatch has no function that runs only some of the queued blocks.
     ///
     /// - Returns: True if the queue was served.
-    func serveMainQueue() -> Bool {
-        guard mainQueueIsReady, let queue = mainQueue.queue else { return false }
+    @inline(__always)
+    func serveMainQueue() -> Bool { mainQueue.queue != nil && mainQueueIsReady && serveReadyMainQueue() }
+
+    private func serveReadyMainQueue() -> Bool {
+        guard let queue = mainQueue.queue else { return false }
         members.handlers.call(.mainQueue, as: .mainQueue) { queue.serve() }
         return true
     }

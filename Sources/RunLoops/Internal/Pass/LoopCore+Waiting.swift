@@ -48,7 +48,7 @@ extension LoopCore {
             members.handlers.noteIdle()
             if let driver = ThreadDriver.current {
                 beDriven(by: driver, until: wake)
-            } else if !spin(until: wake) {
+            } else if waiting.policy.kind == .park || !spin(until: wake) {
                 park(until: wake)
             }
             members.handlers.noteBusy()
