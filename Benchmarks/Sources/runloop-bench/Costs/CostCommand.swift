@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import RunLoops
 
 /// Performs one operation of the package an exact number of times.
 ///
@@ -35,6 +36,24 @@ struct CostCommand: ParsableCommand {
         case requestAwaited = "request-awaited"
         /// A request to a port of the same process through a socket.
         case requestRemote = "request-remote"
+        /// A post through a hub to one observer, all in this process.
+        case hub
+        /// A request that a connection answers, one under way; the instructions of the client in C are included.
+        case connection
+        /// A request that a connection answers, 16 under way.
+        case connectionDeep = "connection-deep"
+        /// A request of libcurl alone, 32 under way, which the next two include.
+        case httpCurl = "http-curl"
+        /// A request of an HTTP client with handlers, 32 under way.
+        case httpHandlers = "http-handlers"
+        /// A request of an HTTP client in a task, 32 under way.
+        case httpTasks = "http-tasks"
+        /// A message to a port, one of many that wait.
+        case portStream = "port-stream"
+        /// The same with a flight recorder.
+        case portStreamRecorded = "port-stream-recorded"
+        /// ``hopPerform`` with a flight recorder.
+        case hopRecorded = "hop-recorded"
     }
 
     @Argument(help: "The operation.")
@@ -58,6 +77,19 @@ struct CostCommand: ParsableCommand {
         case .requestBlocking: try RequestCosts().block(count)
         case .requestAwaited: try RequestCosts().wait(count)
         case .requestRemote: try RequestCosts.askRemotely(count)
+        case .hub: try NetworkCosts.post(count)
+        case .connection: try NetworkCosts.ask(count, depth: 1)
+        case .connectionDeep: try NetworkCosts.ask(count, depth: 16)
+        case .httpCurl, .httpHandlers, .httpTasks: try HTTPRequests.make(count, operation)
+        case .portStream: try PortCosts.stream(count)
+        case .portStreamRecorded: try recorded { try PortCosts.stream(count) }
+        case .hopRecorded: try recorded { try HopCosts().perform(count) }
         }
+    }
+    /// Runs an operation while a flight recorder records.
+    private func recorded(_ body: () throws -> Void) throws {
+        let recorder = try FlightRecorder()
+        defer { recorder.stop() }
+        try body()
     }
 }

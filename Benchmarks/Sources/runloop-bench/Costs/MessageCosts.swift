@@ -4,6 +4,33 @@ internal import Notifications
 internal import RunLoops
 internal import Synchronization
 
+/// Messages to a port of the loop that sends them.
+enum PortCosts {
+    /// The number of messages that wait before the first of them is handled.
+    private static let batch = 100
+
+    /// Sends `count` messages, and runs the loop until they have been handled.
+    ///
+    /// One thread does both, so that no count depends on when the kernel switches threads.
+    static func stream(_ count: Int) throws {
+        let thread = WorkerThread()
+        let received = Atomic(0)
+        thread.runAndWait {
+            let port = Port<Int>(queueLimit: .unlimited)
+            RunLoop.current.add(port, forMode: .default) { received.add($0, ordering: .relaxed) }
+            do {
+                for sent in 1...count {
+                    try port.send(1)
+                    if sent % batch != 0 { continue }
+                    while received.load(ordering: .relaxed) < sent { RunLoop.current.run(until: .now) }
+                }
+            } catch { fatalError("\(error)") }
+        }
+        thread.end()
+        try Miscount.check(expected: count / batch * batch, found: received.load(ordering: .relaxed))
+    }
+}
+
 /// Messages to threads that receive from port sets.
 enum PortSetCosts {
     /// The number of messages that wait before the first of them is received.

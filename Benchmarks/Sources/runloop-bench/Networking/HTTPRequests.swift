@@ -67,7 +67,20 @@ struct HTTPRequests: Measurement {
         }
     }
 
-    mutating func end(in session: Session) throws {
+    mutating func end(in session: Session) throws { try stop() }
+
+    /// Makes a number of requests, a multiple of 32, in the way of an operation of ``CostCommand``.
+    static func make(_ requests: Int, _ operation: CostCommand.Operation) throws {
+        let clients = try HTTPRequests()
+        switch operation {
+        case .httpHandlers: try clients.client.runHandlers(requests)
+        case .httpTasks: try clients.client.runTasks(requests)
+        default: try clients.curl.run(parallel, requests)
+        }
+        try clients.stop()
+    }
+
+    private func stop() throws {
         client.stop()
         thread.stop()
         thread.join()
