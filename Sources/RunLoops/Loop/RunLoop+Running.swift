@@ -87,7 +87,7 @@ extension RunLoop {
         if core.members.isTakingHandOvers { core.members.takeHandOvers() }
         return core.run(
             LoopCore.Activation(
-                mode: mode, deadline: deadline.map { Moment($0) } ?? .never,
+                mode: mode, deadline: Moment(ofDeadline: deadline),
                 options: returnsAfterSource ? .returnsAfterSource : []))
     }
 

@@ -32,6 +32,15 @@ public final class ReplyRight<Reply: Sendable>: Sendable {
     deinit {
         // In a forked child, the requester is a thread or task of the parent, so the child ends no wait.
         if isUsed.load(ordering: .relaxed) || Fork.isChild { return }
+        failUnused()
+    }
+
+    /// Ends the wait of the requester, because no copy of the right is left.
+    ///
+    /// This is apart from the deinitializer, which is not compiled for the type of the reply: only a right that was not used looks
+    /// the type up.
+    @inline(never)
+    private func failUnused() {
         outcome.decide(.failure(RequestError(port.isClosed ? .invalid : .noReply)))
     }
 

@@ -31,8 +31,7 @@ extension RunLoop {
     ) throws -> Result {
         if runsHere("RunLoop.performAndWait") { return try block() }
         let wait = OneShot<Swift.Result<Result, any Error>>()
-        try performBlocking(wait, modes, deadline, fileID, line, storeFailure: { wait.value = .failure($0) })
-        {
+        try performBlocking(wait, modes, deadline, fileID, line, storeFailure: { wait.store(.failure($0)) }) {
             wait.settle(Swift.Result { try block() })
         }
         return try outcome(wait.take())
@@ -62,7 +61,7 @@ extension RunLoop {
             before: .never, timedOut: .failure(PerformError(.timedOut)),
             cancelled: .failure(CancellationError()), isolation: #isolation
         ) {
-            post(wait, modes, fileID, line, storeFailure: { wait.value = .failure($0) }) {
+            post(wait, modes, fileID, line, storeFailure: { wait.store(.failure($0)) }) {
                 wait.settle(Swift.Result { try block() })
             }
         }
@@ -96,7 +95,7 @@ extension RunLoop {
             before: Moment(deadline), timedOut: .failure(PerformError(.timedOut)),
             cancelled: .failure(CancellationError()), isolation: #isolation
         ) {
-            post(wait, modes, fileID, line, storeFailure: { wait.value = .failure($0) }) {
+            post(wait, modes, fileID, line, storeFailure: { wait.store(.failure($0)) }) {
                 wait.settle(Swift.Result { try block() })
             }
         }
@@ -192,7 +191,7 @@ extension RunLoop {
         _ line: Int, storeFailure: @escaping @Sendable (any Error) -> Void,
         _ body: @escaping @Sendable () -> Void
     ) throws {
-        let end = deadline.map { Moment($0) } ?? .never
+        let end = Moment(ofDeadline: deadline)
         let target = waitTarget
         let threadWait = ThreadWait(
             in: "RunLoop.performAndWait", fileID: fileID, line: line,

@@ -121,7 +121,7 @@ public final class RunLoopThread: Sendable {
                 "RunLoopThread.join: called on the thread itself, which would wait for its own end; call stop() only"
             )
         }
-        let end = deadline.map { Moment($0) } ?? .never
+        let end = Moment(ofDeadline: deadline)
         let target = runLoop.waitTarget
         let wait = ThreadWait(
             in: "RunLoopThread.join", fileID: fileID, line: line, endsByItself: end != .never,
@@ -142,7 +142,7 @@ public final class RunLoopThread: Sendable {
     /// > Thread safety: any task. Do not await the call while the thread waits for this task.
     @discardableResult
     nonisolated(nonsending) public func join(before deadline: ContinuousClock.Instant? = nil) async -> Bool {
-        await ended.wait(until: deadline.map { Moment($0) } ?? .never, isolation: #isolation)
+        await ended.wait(until: Moment(ofDeadline: deadline), isolation: #isolation)
     }
 }
 

@@ -53,6 +53,6 @@ extension AwaitedBlock {
     convenience init<Value: Sendable>(
         for wait: OneShot<Result<Value, any Error>>, _ block: @escaping @Sendable () throws -> Value
     ) {
-        self.init(wait, storeFailure: { wait.value = .failure($0) }) { wait.settle(Result { try block() }) }
+        self.init(wait, storeFailure: { wait.store(.failure($0)) }) { wait.settle(Result { try block() }) }
     }
 }

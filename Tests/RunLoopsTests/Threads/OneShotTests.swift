@@ -71,6 +71,39 @@ import Testing
         #expect(await task.value == 1)
     }
 
+    /// A value that is too large for the memory of a decision, and one that fits.
+    private struct Large: Sendable {
+        let probe: Probe
+        let padding = InlineArray<12, UInt64>(repeating: 7)
+    }
+
+    private final class Probe: Sendable {
+        private let ends: Log<Int>
+        init(_ ends: Log<Int>) { self.ends = ends }
+        deinit { ends.add(1) }
+    }
+
+    @Test func `a value of any size is destroyed once, whether it is taken or not`() {
+        let ends = Log<Int>()
+        do {
+            let (small, large) = (OneShot<Probe>(), OneShot<Large>())
+            #expect(small.decide(Probe(ends)) && large.decide(Large(probe: Probe(ends))))
+            let taken = large.take()
+            #expect(taken.padding[11] == 7)
+            _ = small.take()
+            withExtendedLifetime(taken) {}
+        }
+        #expect(ends.entries.count == 2)
+        do {
+            let (small, large) = (OneShot<Probe>(), OneShot<Large>())
+            #expect(small.decide(Probe(ends)) && large.decide(Large(probe: Probe(ends))))
+            #expect(!small.decide(Probe(ends)))
+            #expect(ends.entries.count == 3)
+        }
+        #expect(ends.entries.count == 5)
+        _ = OneShot<Large>()
+    }
+
     @Test func `of many threads that decide, one does`() throws {
         for _ in 0..<200 {
             let (value, winners) = (OneShot<Int>(), Log<Int>())

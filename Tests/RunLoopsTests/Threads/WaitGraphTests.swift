@@ -76,8 +76,9 @@ import Testing
     }
 
     @Test func `a thread that holds several targets is found by each of them`() {
-        let targets: [WaitTarget] = [.loop(1), .mainLoop, .call(7), .call(7)]
-        for wanted in targets {
+        let targets: HeldTargets = [.loop(1), .mainLoop, .call(7), .call(7)]
+        #expect(targets.all == [.loop(1), .mainLoop, .call(7), .call(7)])
+        for wanted in targets.all {
             var graph = WaitGraph()
             let main = ThreadWait(nil, targets, in: "main", .init(#fileID, 0)) { [.loop(2)] }
             #expect(graph.enter(main) == nil)
@@ -90,7 +91,8 @@ import Testing
     }
 
     @Test func `a circle is described in words, even through threads without a loop`() {
-        let waits = [[WaitTarget.mainLoop], [.call(7)]].enumerated().map { line, targets in
+        let held: [HeldTargets] = [[.mainLoop], [.call(7)]]
+        let waits = held.enumerated().map { line, targets in
             ThreadWait(nil, targets, in: "Type.wait", .init("Module/File.swift", line)) { [] }
         }
         #expect(

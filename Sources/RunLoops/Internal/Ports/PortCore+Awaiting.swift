@@ -72,7 +72,7 @@ extension PortCore {
         case .sent: return nil
         case .closed: return .invalid
         case .full:
-            return await awaitRoom(chain, deadline.map(Moment.init) ?? .never, isolation: isolation)
+            return await awaitRoom(chain, Moment(ofDeadline: deadline), isolation: isolation)
         }
     }
 

@@ -9,7 +9,8 @@ extension PortCore {
         before deadline: ContinuousClock.Instant?, _ origin: SourceLocation,
         _ message: (ReplyRight<Reply>) -> Message
     ) throws(RequestError) -> Reply {
-        let end = try beginBlockingRequest(before: deadline)
+        let end = Moment(ofDeadline: deadline)
+        try beginBlockingRequest(before: end)
         let reply = OneShot<Result<Reply, RequestError>>()
         // The message is made before the wait begins, because the user's closure that makes it can itself wait.
         let node = Node.make()
@@ -26,7 +27,8 @@ extension PortCore {
         before deadline: ContinuousClock.Instant?, _ origin: SourceLocation,
         isolation: isolated (any Actor)?, _ message: (ReplyRight<Reply>) -> Message
     ) async throws(RequestError) -> Reply {
-        let end = try beginRequest(before: deadline)
+        let end = Moment(ofDeadline: deadline)
+        try beginRequest(before: end)
         let reply = OneShot<Result<Reply, RequestError>>()
         var sender: WaitingSenders.Sender?
         let result = await reply.value(
@@ -35,7 +37,7 @@ extension PortCore {
         ) {
             let node = Node.make()
             node.store(message(ReplyRight(reply, self, origin)))
-            sender = submit(node) { reply.decide(.failure(RequestError(.invalid))) }
+            sender = submit(node) { reply.decide(.failure($0)) }
         }
         if let sender { withdraw(sender) }
         return try outcome(result)
@@ -53,21 +55,18 @@ extension PortCore {
     @usableFromInline
     func about(_ error: RequestError) -> RequestError { error.about("port made at \(origin)") }
 
+    /// Throws an error if the port has ended or the deadline has passed.
     @usableFromInline
-    func beginRequest(before deadline: ContinuousClock.Instant?) throws(RequestError) -> Moment {
+    func beginRequest(before end: Moment) throws(RequestError) {
         Fork.check("Port.request")
         if isClosed { throw about(RequestError(.invalid)) }
-        guard let deadline else { return .never }
-        let end = Moment(deadline)
-        if end <= Moment.now() { throw about(RequestError(.timedOut)) }
-        return end
+        if end != .never && end <= Moment.now() { throw about(RequestError(.timedOut)) }
     }
 
     @usableFromInline
-    func beginBlockingRequest(before deadline: ContinuousClock.Instant?) throws(RequestError) -> Moment {
-        let end = try beginRequest(before: deadline)
+    func beginBlockingRequest(before end: Moment) throws(RequestError) {
+        try beginRequest(before: end)
         if isReceivedHere { throw about(RequestError(.wouldDeadlock)) }
-        return end
     }
 
     /// Sends the message of a request, and blocks the thread until the request is decided.
@@ -84,15 +83,12 @@ extension PortCore {
         _ node: Node, blockingFor reply: Decision, before end: Moment, _ origin: SourceLocation,
         _ fail: @escaping @Sendable (RequestError) -> Bool
     ) throws(RequestError) {
-        let wait = ThreadWait(
-            RunLoop.existing, ThreadWait.heldTargetsHere(), in: "Port.request", origin,
-            refuse: { fail(RequestError($0)) },
-            for: { reply.isDecided ? [] : [self.waitTarget] })
+        let wait = RequestWait(self, reply, origin, fail)
         if let circle = wait.begin() {
             destroyUnsent(node)
             throw RequestError(circle)
         }
-        let sender = submit(node) { _ = fail(RequestError(.invalid)) }
+        let sender = submit(node, ifEnded: fail)
         // If the answer comes just now, it is perhaps not stored yet.
         if !reply.wait(until: end) && !fail(RequestError(.timedOut)) { reply.wait() }
         wait.end()
@@ -105,14 +101,16 @@ extension PortCore {
     ///
     /// - Parameters:
     ///   - node: The node with the message. If the port refuses the message, the node is destroyed.
-    ///   - end: Called if the port has ended, or ends while the sender is in the wait queue.
+    ///   - fail: Called with the reason if the port has ended, or ends while the sender is in the wait queue.
     /// - Returns: The sender in the wait queue, for ``withdraw(_:)``; nil if the message was queued or refused.
     @usableFromInline
-    func submit(_ node: Node, ifEnded end: @escaping @Sendable () -> Void) -> WaitingSenders.Sender? {
+    func submit(
+        _ node: Node, ifEnded fail: @escaping @Sendable (RequestError) -> Bool
+    ) -> WaitingSenders.Sender? {
         if isSignalPort {
             // A signal carries no message, so the right to reply is not sent. Either the requester's code has used the right
             // already, or the destruction of the right decides the outcome.
-            if ring() != nil { end() }
+            if ring() != nil { _ = fail(RequestError(.invalid)) }
             destroyUnsent(node)
             return nil
         }
@@ -120,7 +118,7 @@ extension PortCore {
         switch trySend(chain) {
         case .sent: return nil
         case .closed:
-            end()
+            _ = fail(RequestError(.invalid))
             destroyUnsent(node)
             return nil
         case .full: break
@@ -128,14 +126,14 @@ extension PortCore {
         let sender = WaitingSenders.Sender(chain) { outcome in
             switch outcome {
             case .sent: break
-            case .closed, .refused: end()
+            case .closed, .refused: _ = fail(RequestError(.invalid))
             }
         }
         if joinLine(sender) {
             queue.lookForRoomAgain()
             return sender
         }
-        end()
+        _ = fail(RequestError(.invalid))
         destroyUnsent(node)
         return nil
     }
@@ -158,4 +156,29 @@ extension PortCore {
         destroyMessages(of: node)
         PortCore.discard(node)
     }
+}
+
+/// The wait of a thread for the answer of a request.
+///
+/// It has no closures of its own, because each one would take memory in each request.
+private final class RequestWait: ThreadWait, @unchecked Sendable {
+    private let port: PortCore
+    private let reply: Decision
+    private let fail: @Sendable (RequestError) -> Bool
+
+    init(
+        _ port: PortCore, _ reply: Decision, _ origin: SourceLocation,
+        _ fail: @escaping @Sendable (RequestError) -> Bool
+    ) {
+        self.port = port
+        self.reply = reply
+        self.fail = fail
+        super.init(RunLoop.existing, ThreadWait.heldTargetsHere(), in: "Port.request", origin) { [] }
+    }
+
+    override func stillWaitsFor() -> [WaitTarget] { reply.isDecided ? [] : [port.waitTarget] }
+
+    override var waitsForItself: Bool { !reply.isDecided && heldTargets.contains(port.waitTarget) }
+
+    override func refuse(_ circle: WaitCircle) -> Bool { fail(RequestError(circle)) }
 }

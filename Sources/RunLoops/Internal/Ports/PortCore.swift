@@ -116,7 +116,7 @@ final class PortCore: Sendable {
     @usableFromInline
     func send(_ newest: Node?, _ count: Int, before deadline: ContinuousClock.Instant?) -> Refusal? {
         guard let newest else { return nil }
-        return send(Mailbox.Chain(newest: newest, count: count)) { deadline.map(Moment.init) ?? .never }
+        return send(Mailbox.Chain(newest: newest, count: count)) { Moment(ofDeadline: deadline) }
     }
 
     @inline(__always)

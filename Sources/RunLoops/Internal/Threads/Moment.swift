@@ -14,8 +14,11 @@ package struct Moment: Comparable, Hashable, Sendable {
     ///
     /// The property is computed, because a stored constant is initialized at its first use. If one thread initialized the constant
     /// while another thread forked, the child would hang when it reads the constant.
-    @usableFromInline
+    @inlinable
     package static var never: Moment { Moment(nanoseconds: .max) }
+
+    @inlinable
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     @inlinable
     package static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
@@ -65,6 +68,15 @@ extension Moment {
     @usableFromInline
     package init(_ instant: ContinuousClock.Instant) {
         self.init(nanoseconds: epoch.duration(to: instant).nanosecondsRoundedUp)
+    }
+
+    /// Makes the moment of a deadline; `never` if there is none.
+    ///
+    /// It is inlinable, so that a call without a deadline makes no instant: the library does not know the size of one, and would
+    /// look it up each time.
+    @inlinable
+    package init(ofDeadline deadline: ContinuousClock.Instant?) {
+        if let deadline { self.init(deadline) } else { self = .never }
     }
 
     /// The moment as an instant; `never` is ``ContinuousClock/Instant/distantFuture``.

@@ -49,6 +49,16 @@ package class Decision: @unchecked Sendable {
     #endif
     private var waiter: Waiter?
 
+    /// The size in bytes of the memory for a value.
+    @inlinable static var capacity: Int { 48 }
+
+    /// The memory for the value of a ``OneShot``.
+    #if !CHECKS_EXCLUSIVITY
+        @safe @exclusivity(unchecked)
+    #endif
+    @usableFromInline
+    var memory: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
+
     @usableFromInline
     init() {}
 
@@ -56,6 +66,15 @@ package class Decision: @unchecked Sendable {
 
     /// True if the value has been decided, so that no wait is necessary.
     package var isDecided: Bool { phase >= Word.decided }
+
+    /// True if the value has been stored, and was not taken.
+    var holdsValue: Bool { phase == Word.decided }
+
+    /// Calls a function with the memory for the value.
+    @inlinable @inline(__always)
+    func withMemory<Result>(_ body: (UnsafeMutableRawPointer) -> Result) -> Result {
+        unsafe withUnsafeMutableBytes(of: &memory) { unsafe body($0.baseAddress!) }
+    }
 
     // MARK: - Deciding
 

@@ -3,18 +3,19 @@
 /// Any number of threads can try to decide the value, and the first thread succeeds. A thread can also claim the decision first,
 /// and decide the value later. From the claim on, no other thread can decide the value.
 ///
-/// Only the storage of the value depends on its type. These functions are inlinable, so that the code of a user's type needs no
-/// metadata; everything else is in ``Decision``.
+/// Only the value depends on its type. These functions are inlinable, so that the code of a user's type needs no metadata; everything
+/// else is in ``Decision``, also the memory of the value: the deinitializer of a property of the value's type would look that type
+/// up for each value.
 ///
 /// > Thread safety: any thread. One thread or task at a time waits for the value, and takes it once.
 ///
-/// `@unchecked Sendable`: the thread that has the claim writes `value`, and it is read after the decision has been published.
+/// `@unchecked Sendable`: the thread that has the claim writes the value, and it is read after the decision has been published.
 @usableFromInline
 package final class OneShot<Value: Sendable>: Decision, @unchecked Sendable {
-    @usableFromInline var value: Value?
-
     @inlinable
     package override init() {}
+
+    deinit { if holdsValue { _ = moveValue() } }
 
     /// Decides the value, unless it is decided or the decision is claimed.
     ///
@@ -34,8 +35,22 @@ package final class OneShot<Value: Sendable>: Decision, @unchecked Sendable {
     /// The caller must have called ``Decision/claim()``, and calls this once.
     @inlinable
     package func settle(_ value: Value) {
-        self.value = value
+        store(value)
         publish()
+    }
+
+    /// Stores the value, on behalf of the thread that has claimed the decision, which then publishes it.
+    @inlinable
+    func store(_ value: Value) {
+        if OneShot.isInline {
+            // Safe: the memory is large enough, is aligned, and holds no value yet, and only the thread with the claim writes it.
+            unsafe withMemory { _ = unsafe $0.initializeMemory(as: Value.self, to: value) }
+        } else {
+            let box = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+            unsafe box.initialize(to: value)
+            // Safe: an address is smaller than the memory.
+            unsafe withMemory { unsafe $0.storeBytes(of: box, as: UnsafeMutablePointer<Value>.self) }
+        }
     }
 
     /// Suspends the calling task until the value is decided, and returns the value.
@@ -65,6 +80,24 @@ package final class OneShot<Value: Sendable>: Decision, @unchecked Sendable {
     @inlinable
     package func take() -> Value {
         markTaken()
-        return value.take()!
+        return moveValue()
+    }
+
+    /// True if a value is stored in the object itself.
+    @inlinable
+    static var isInline: Bool {
+        MemoryLayout<Value>.size <= Decision.capacity && MemoryLayout<Value>.alignment <= 8
+    }
+
+    /// Moves the value out of its memory; it is called once after `settle`.
+    @inlinable
+    func moveValue() -> Value {
+        // Safe: `settle` has stored a value of this type, or the address of one.
+        if OneShot.isInline {
+            return unsafe withMemory { unsafe $0.assumingMemoryBound(to: Value.self).move() }
+        }
+        let box = unsafe withMemory { unsafe $0.load(as: UnsafeMutablePointer<Value>.self) }
+        defer { unsafe box.deallocate() }
+        return unsafe box.move()
     }
 }

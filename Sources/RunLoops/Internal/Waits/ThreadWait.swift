@@ -8,13 +8,15 @@ internal import CThreads
 /// search for a circle of waiting threads calls ``stillWaitsFor`` again.
 ///
 /// > Thread safety: ``begin()``, ``beginOrBreakCircle()`` and ``end()`` on the thread that waits.
-package final class ThreadWait: Sendable {
+///
+/// `@unchecked Sendable`: all properties, also those of the subclass, are constants of types that are `Sendable`.
+package class ThreadWait: @unchecked Sendable {
     /// The loop of the waiting thread, if it has one.
     let loop: RunLoop?
     /// The events that only this thread can cause.
     ///
     /// Other threads can be waiting for these events.
-    let heldTargets: [WaitTarget]
+    let heldTargets: HeldTargets
     /// The public member that the thread has called.
     let operation: StaticString
     let origin: SourceLocation
@@ -22,11 +24,8 @@ package final class ThreadWait: Sendable {
     ///
     /// A circle of waiting threads that contains a wait with a deadline ends by itself, and need not be broken.
     let endsByItself: Bool
-    /// Returns the events that the thread is still waiting for.
-    ///
-    /// The list is empty after the end of the wait, even if the waiting thread has not continued yet.
-    let stillWaitsFor: @Sendable () -> [WaitTarget]
-    private let refuse: @Sendable (WaitCircle) -> Bool
+    private let targets: @Sendable () -> [WaitTarget]
+    private let refusal: @Sendable (WaitCircle) -> Bool
 
     /// The waits that are in progress in this process.
     ///
@@ -58,7 +57,7 @@ package final class ThreadWait: Sendable {
     }
 
     init(
-        _ loop: RunLoop?, _ heldTargets: [WaitTarget], in operation: StaticString, _ origin: SourceLocation,
+        _ loop: RunLoop?, _ heldTargets: HeldTargets, in operation: StaticString, _ origin: SourceLocation,
         endsByItself: Bool = false, refuse: @escaping @Sendable (WaitCircle) -> Bool = { _ in false },
         for targets: @escaping @Sendable () -> [WaitTarget]
     ) {
@@ -67,14 +66,26 @@ package final class ThreadWait: Sendable {
         self.operation = operation
         self.origin = origin
         self.endsByItself = endsByItself
-        self.refuse = refuse
-        stillWaitsFor = targets
+        refusal = refuse
+        self.targets = targets
     }
 
+    /// Returns the events that the thread is still waiting for.
+    ///
+    /// The list is empty after the end of the wait, even if the waiting thread has not continued yet.
+    func stillWaitsFor() -> [WaitTarget] { targets() }
+
+    /// Returns true if the thread still waits for an event that only it can cause itself.
+    var waitsForItself: Bool { stillWaitsFor().contains { heldTargets.contains($0) } }
+
+    /// Ends the wait with an error, unless it is over.
+    ///
+    /// - Returns: True if the wait was ended.
+    func refuse(_ circle: WaitCircle) -> Bool { refusal(circle) }
+
     /// Returns the events that other threads can be waiting for, and that only the calling thread can cause.
-    static func heldTargetsHere() -> [WaitTarget] {
-        var targets: [WaitTarget] = []
-        targets.reserveCapacity(3)
+    static func heldTargetsHere() -> HeldTargets {
+        var targets = HeldTargets()
         if let handle = LoopHandle.ofThread {
             // The main thread holds this target in addition to `.mainLoop`, because a port identifies its receiver only by the
             // identity of the loop's handle.
@@ -83,7 +94,7 @@ package final class ThreadWait: Sendable {
         if runloops_is_main_thread() { targets.append(.mainLoop) }
         if let thread = PortSetServers.threadIfServing { targets.append(.thread(thread)) }
         let source = callsHere.withLock { $0 }
-        if let source { targets += source.targets() }
+        if let source { for target in source.targets() { targets.append(target) } }
         return targets
     }
 

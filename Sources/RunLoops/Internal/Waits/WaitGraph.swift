@@ -40,7 +40,7 @@ struct WaitGraph {
     ///   the next element.
     mutating func enter(_ wait: ThreadWait) -> [ThreadWait]? {
         if isEmpty {
-            if closesCircleAlone(wait) { return [wait] }
+            if wait.waitsForItself { return [wait] }
         } else if let circle = circle(closedBy: wait) {
             return circle
         }
@@ -55,7 +55,7 @@ struct WaitGraph {
             lone = wait
             return
         }
-        for target in wait.heldTargets { waits[target, default: []].append(wait) }
+        for target in wait.heldTargets.all { waits[target, default: []].append(wait) }
     }
 
     /// Removes a wait from the graph, because the wait is over.
@@ -64,16 +64,11 @@ struct WaitGraph {
             lone = nil
             return
         }
-        for target in wait.heldTargets {
+        for target in wait.heldTargets.all {
             guard let index = waits.index(forKey: target) else { continue }
             waits.values[index].removeAll { $0 === wait }
             if waits.values[index].isEmpty { waits.remove(at: index) }
         }
-    }
-
-    /// Returns true if a new wait is for an event that only its own thread can cause.
-    private func closesCircleAlone(_ wait: ThreadWait) -> Bool {
-        wait.stillWaitsFor().contains { wait.heldTargets.contains($0) }
     }
 
     /// Returns the shortest circle that a new wait would close; nil if there is none.

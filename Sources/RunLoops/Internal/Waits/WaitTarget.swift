@@ -37,6 +37,38 @@ package enum WaitTarget: Hashable, Sendable {
     }
 }
 
+/// The events that only one thread can cause, without memory of its own for the two that a thread holds at most without observers.
+///
+/// Each wait of a thread makes such a list, and an array would take a tenth of the time of a request.
+struct HeldTargets: Equatable, Sendable {
+    private var first: WaitTarget?
+    private var second: WaitTarget?
+    private var others: [WaitTarget] = []
+
+    var isEmpty: Bool { first == nil }
+
+    /// All events, in the order in which they were added.
+    var all: [WaitTarget] { [first, second].compactMap { $0 } + others }
+
+    mutating func append(_ target: WaitTarget) {
+        if first == nil {
+            first = target
+        } else if second == nil {
+            second = target
+        } else {
+            others.append(target)
+        }
+    }
+
+    func contains(_ target: WaitTarget) -> Bool {
+        first == target || second == target || others.contains(target)
+    }
+}
+
+extension HeldTargets: ExpressibleByArrayLiteral {
+    init(arrayLiteral targets: WaitTarget...) { for target in targets { append(target) } }
+}
+
 /// A function that returns a list of events: those that only the calling thread can cause.
 ///
 /// The function is stored in a struct for the sake of speed. If an optional function is stored directly, Swift wraps it in one more
