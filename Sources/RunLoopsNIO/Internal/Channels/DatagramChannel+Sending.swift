@@ -8,15 +8,9 @@
 
     extension DatagramChannel {
         func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
-            guard isOpen else {
-                promise?.fail(ChannelError.ioOnClosedChannel)
-                return
-            }
-            do throws(IOError) {
-                output.append(try datagram(of: data, promise))
-            } catch {
-                promise?.fail(error)
-                return
+            guard isOpen else { return promise.refuse(ChannelError.ioOnClosedChannel) }
+            do throws(IOError) { output.append(try datagram(of: data, promise)) } catch {
+                return promise.refuse(error)
             }
             guard output.byteCount > output.marks.high, isWritable else { return }
             facts.isWritable.store(false, ordering: .relaxed)

@@ -69,16 +69,14 @@
 
         func bind0(to address: NIOCore.SocketAddress, promise: EventLoopPromise<Void>?) {
             guard let place = DatagramSocket.Address(address) else {
-                promise?.fail(ChannelError.operationUnsupported)
-                return
+                return promise.refuse(ChannelError.operationUnsupported)
             }
             open(promise) { options throws(SystemError) in try DatagramSocket(place, options: options) }
         }
 
         func connect0(to address: NIOCore.SocketAddress, promise: EventLoopPromise<Void>?) {
             guard let peer = address.forStreams else {
-                promise?.fail(ChannelError.operationUnsupported)
-                return
+                return promise.refuse(ChannelError.operationUnsupported)
             }
             open(promise) { options throws(SystemError) in
                 try DatagramSocket(connectedTo: peer, options: options)
@@ -96,12 +94,8 @@
         ) {
             switch state {
             case .registered: break
-            case .closed:
-                promise?.fail(ChannelError.ioOnClosedChannel)
-                return
-            case .fresh, .open, .ended:
-                promise?.fail(ChannelError.inappropriateOperationForState)
-                return
+            case .closed: return promise.refuse(ChannelError.ioOnClosedChannel)
+            case .fresh, .open, .ended: return promise.refuse(ChannelError.inappropriateOperationForState)
             }
             do {
                 let socket = try make(options)
@@ -117,13 +111,7 @@
                 facts.knownAddresses = .init(
                     local: NIOCore.SocketAddress(socket.localAddress), remote: peer)
                 state = .open(socket)
-            } catch let error as SystemError {
-                promise?.fail(IOError(error))
-                return
-            } catch {
-                promise?.fail(error)
-                return
-            }
+            } catch { return promise.refuse(error) }
             facts.isActive.store(true, ordering: .relaxed)
             promise?.succeed(())
             if !isActive { return }
@@ -176,14 +164,8 @@
         // MARK: - The end
 
         func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-            guard isOpen else {
-                promise?.fail(ChannelError.alreadyClosed)
-                return
-            }
-            guard mode == .all else {
-                promise?.fail(ChannelError.operationUnsupported)
-                return
-            }
+            guard isOpen else { return promise.refuse(ChannelError.alreadyClosed) }
+            guard mode == .all else { return promise.refuse(ChannelError.operationUnsupported) }
             let (oldPhase, oldSocket) = (phase, socket)
             state = .closed
             facts.isActive.store(false, ordering: .relaxed)

@@ -90,8 +90,7 @@
 
         func bind0(to address: NIOCore.SocketAddress, promise: EventLoopPromise<Void>?) {
             guard let place = Listener.Address(address) else {
-                promise?.fail(ChannelError.operationUnsupported)
-                return
+                return promise.refuse(ChannelError.operationUnsupported)
             }
             listen(promise) { options throws(SystemError) in try Listener(place, options: options) }
         }
@@ -106,12 +105,9 @@
         ) {
             switch state {
             case .registered: break
-            case .closed:
-                promise?.fail(ChannelError.ioOnClosedChannel)
-                return
+            case .closed: return promise.refuse(ChannelError.ioOnClosedChannel)
             case .fresh, .paused, .accepting:
-                promise?.fail(ChannelError.inappropriateOperationForState)
-                return
+                return promise.refuse(ChannelError.inappropriateOperationForState)
             }
             do {
                 let listener = try open(options)
@@ -120,13 +116,7 @@
                 listener.onPause { [unowned self] listener, error in isPaused(listener, error) }
                 facts.knownAddresses = .init(local: NIOCore.SocketAddress(listener.localAddress))
                 state = .paused(listener)
-            } catch let error as SystemError {
-                promise?.fail(IOError(error))
-                return
-            } catch {
-                promise?.fail(error)
-                return
-            }
+            } catch { return promise.refuse(error) }
             facts.isActive.store(true, ordering: .relaxed)
             promise?.succeed(())
             if !isActive { return }
@@ -231,14 +221,8 @@
         // MARK: - The end
 
         func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-            guard isOpen else {
-                promise?.fail(ChannelError.alreadyClosed)
-                return
-            }
-            guard mode == .all else {
-                promise?.fail(ChannelError.operationUnsupported)
-                return
-            }
+            guard isOpen else { return promise.refuse(ChannelError.alreadyClosed) }
+            guard mode == .all else { return promise.refuse(ChannelError.operationUnsupported) }
             let (oldPhase, oldListener) = (phase, listener)
             state = .closed
             facts.isActive.store(false, ordering: .relaxed)

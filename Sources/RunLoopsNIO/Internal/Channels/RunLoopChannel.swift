@@ -79,18 +79,13 @@
         func register0(promise: EventLoopPromise<Void>?) {
             switch phase {
             case .fresh: break
-            case .closed:
-                promise?.fail(ChannelError.ioOnClosedChannel)
-                return
-            case .registered, .active:
-                promise?.fail(ChannelError.inappropriateOperationForState)
-                return
+            case .closed: return promise.refuse(ChannelError.ioOnClosedChannel)
+            case .registered, .active: return promise.refuse(ChannelError.inappropriateOperationForState)
             }
             do throws(EventLoopError) { try loop.core.register(self) } catch {
                 pipeline.syncOperations.fireErrorCaught(error)
                 close0(error: error, mode: .all, promise: nil)
-                promise?.fail(error)
-                return
+                return promise.refuse(error)
             }
             didRegister()
             promise?.succeed(())

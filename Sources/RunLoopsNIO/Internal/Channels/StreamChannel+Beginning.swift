@@ -27,21 +27,15 @@
         func connect0(to address: NIOCore.SocketAddress, promise: EventLoopPromise<Void>?) {
             switch state {
             case .registered: break
-            case .closed:
-                promise?.fail(ChannelError.ioOnClosedChannel)
-                return
-            case .connecting:
-                promise?.fail(ChannelError.connectPending)
-                return
+            case .closed: return promise.refuse(ChannelError.ioOnClosedChannel)
+            case .connecting: return promise.refuse(ChannelError.connectPending)
             case .fresh, .accepted, .opening, .activating, .active, .leaving:
-                promise?.fail(ChannelError.inappropriateOperationForState)
-                return
+                return promise.refuse(ChannelError.inappropriateOperationForState)
             }
             // The race has connected the socket, and this is the address that has won.
             if socket != nil { return activate(promise) }
             guard let target = address.forStreams else {
-                promise?.fail(ChannelError.operationUnsupported)
-                return
+                return promise.refuse(ChannelError.operationUnsupported)
             }
             connect(to: .address(target), goesThroughPipeline: false, promise)
         }
@@ -127,10 +121,7 @@
 
         /// Begins to send and receive.
         private func activate(_ promise: EventLoopPromise<Void>?) {
-            guard let socket else {
-                promise?.fail(ChannelError.inappropriateOperationForState)
-                return
-            }
+            guard let socket else { return promise.refuse(ChannelError.inappropriateOperationForState) }
             do throws(SystemError) {
                 // Safe: the channel closes the socket, and with it the source that holds this closure, before it is destroyed.
                 try socket.watch(in: loop.core) { [unowned self] readiness in isReported(readiness) }

@@ -4,10 +4,7 @@
 
     extension StreamChannel {
         func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-            guard isOpen else {
-                promise?.fail(ChannelError.alreadyClosed)
-                return
-            }
+            guard isOpen else { return promise.refuse(ChannelError.alreadyClosed) }
             switch mode {
             case .all: closeAll(error, promise)
             case .input: closeInput(error, promise)
@@ -16,21 +13,14 @@
         }
 
         private func closeInput(_ error: any Error, _ promise: EventLoopPromise<Void>?) {
-            if case .ended = input.availability {
-                promise?.fail(ChannelError.inputClosed)
-                return
-            }
+            if case .ended = input.availability { return promise.refuse(ChannelError.inputClosed) }
             if case .closed = output.end { return closeAll(error, promise) }
             guard let socket, isConnected else {
-                promise?.fail(ChannelError.inappropriateOperationForState)
-                return
+                return promise.refuse(ChannelError.inappropriateOperationForState)
             }
             // If the peer has ended its stream, there is nothing to shut down.
             if (error as? ChannelError) != .eof {
-                do throws(IOError) { try socket.end(.input) } catch {
-                    promise?.fail(error)
-                    return
-                }
+                do throws(IOError) { try socket.end(.input) } catch { return promise.refuse(error) }
             }
             input.availability = .ended
             input.isWanted = false
@@ -40,19 +30,12 @@
 
         private func closeOutput(_ error: any Error, _ promise: EventLoopPromise<Void>?) {
             switch output.end {
-            case .closed:
-                promise?.fail(ChannelError.outputClosed)
-                return
-            case .failed(let error):
-                promise?.fail(error)
-                return
+            case .closed: return promise.refuse(ChannelError.outputClosed)
+            case .failed(let error): return promise.refuse(error)
             case .open, .waits: break
             }
             if case .ended = input.availability { return closeAll(error, promise) }
-            guard isConnected else {
-                promise?.fail(ChannelError.inappropriateOperationForState)
-                return
-            }
+            guard isConnected else { return promise.refuse(ChannelError.inappropriateOperationForState) }
             var waiting = promise
             if case .waits(let earlier) = output.end {
                 if let earlier, let promise { earlier.futureResult.cascade(to: promise) }

@@ -4,18 +4,11 @@
 
     extension StreamChannel {
         func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
-            guard isOpen else {
-                promise?.fail(ChannelError.ioOnClosedChannel)
-                return
-            }
+            guard isOpen else { return promise.refuse(ChannelError.ioOnClosedChannel) }
             switch output.end {
             case .open, .waits: break
-            case .failed(let error):
-                promise?.fail(error)
-                return
-            case .closed:
-                promise?.fail(ChannelError.outputClosed)
-                return
+            case .failed(let error): return promise.refuse(error)
+            case .closed: return promise.refuse(ChannelError.outputClosed)
             }
             output.append(unwrapData(data, as: IOData.self), promise)
             guard output.byteCount > output.marks.high, isWritable else { return }

@@ -9,6 +9,11 @@
         init(_ error: SystemError) { self.init(errnoCode: error.code, reason: error.call) }
     }
 
+    extension Optional where Wrapped == EventLoopPromise<Void> {
+        /// Fails the promise, if there is one, with an error of SwiftNIO instead of one of the kernel.
+        func refuse(_ error: any Error) { self?.fail((error as? SystemError).map { IOError($0) } ?? error) }
+    }
+
     extension Connection.EndReason {
         /// The error that the handlers of a channel get when its connection ends.
         var forChannel: any Error {
