@@ -39,21 +39,17 @@
             if isActive { isAutomatic ? read0() : updateReceiving() }
         }
 
-        func getNow<Option: ChannelOption>(_ option: Option) throws -> Option.Value {
-            guard isOpen else { throw ChannelError.ioOnClosedChannel }
-            let value: Any
+        func value<Option: ChannelOption>(of option: Option) throws -> Any {
             switch option {
-            case is ChannelOptions.Types.AutoReadOption: value = input.isAutomatic
-            case is ChannelOptions.Types.WriteBufferWaterMarkOption: value = output.marks
-            case is ChannelOptions.Types.MaxMessagesPerReadOption: value = input.mostDatagrams
-            case is ChannelOptions.Types.AllocatorOption: value = allocator
-            case is ChannelOptions.Types.BufferedWritableBytesOption: value = output.byteCount
+            case is ChannelOptions.Types.AutoReadOption: input.isAutomatic
+            case is ChannelOptions.Types.WriteBufferWaterMarkOption: output.marks
+            case is ChannelOptions.Types.MaxMessagesPerReadOption: input.mostDatagrams
+            case is ChannelOptions.Types.AllocatorOption: allocator
+            case is ChannelOptions.Types.BufferedWritableBytesOption: output.byteCount
             case let option as ChannelOptions.Types.SocketOption:
-                value = try settings.get(option, on: socket?.optionsDescriptor)
+                try settings.get(option, on: socket?.optionsDescriptor)
             default: throw ChannelError.operationUnsupported
             }
-            guard let value = value as? Option.Value else { throw ChannelError.operationUnsupported }
-            return value
         }
     }
 
@@ -91,14 +87,13 @@
         ) {
             if !loop.inEventLoop { return loop.execute { self.change(promise, body) } }
             guard let socket else {
-                promise?.fail(
-                    isOpen ? ChannelError.inappropriateOperationForState : ChannelError.ioOnClosedChannel)
-                return
+                return promise.refuse(
+                    isOpen ? ChannelError.inappropriateOperationForState : .ioOnClosedChannel)
             }
             do throws(SystemError) {
                 try body(socket)
                 promise?.succeed(())
-            } catch { promise?.fail(IOError(error)) }
+            } catch { promise.refuse(error) }
         }
     }
 #endif

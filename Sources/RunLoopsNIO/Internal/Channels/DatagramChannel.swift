@@ -63,10 +63,6 @@
 
         func didRegister() { state = .registered }
 
-        func registerAlreadyConfigured0(promise: EventLoopPromise<Void>?) {
-            promise?.fail(ChannelError.operationUnsupported)
-        }
-
         func bind0(to address: NIOCore.SocketAddress, promise: EventLoopPromise<Void>?) {
             guard let place = DatagramSocket.Address(address) else {
                 return promise.refuse(ChannelError.operationUnsupported)
@@ -92,11 +88,7 @@
             _ promise: EventLoopPromise<Void>?,
             _ make: (DatagramSocket.Options) throws(SystemError) -> DatagramSocket
         ) {
-            switch state {
-            case .registered: break
-            case .closed: return promise.refuse(ChannelError.ioOnClosedChannel)
-            case .fresh, .open, .ended: return promise.refuse(ChannelError.inappropriateOperationForState)
-            }
+            guard isIn(.registered, promise) else { return }
             do {
                 let socket = try make(options)
                 if let descriptor = socket.optionsDescriptor { try settings.apply(to: descriptor) }

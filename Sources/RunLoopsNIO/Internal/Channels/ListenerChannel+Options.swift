@@ -28,20 +28,16 @@
             }
         }
 
-        func getNow<Option: ChannelOption>(_ option: Option) throws -> Option.Value {
-            guard isOpen else { throw ChannelError.ioOnClosedChannel }
-            let value: Any
+        func value<Option: ChannelOption>(of option: Option) throws -> Any {
             switch option {
-            case is ChannelOptions.Types.AutoReadOption: value = input.isAutomatic
-            case is ChannelOptions.Types.BacklogOption: value = CInt(clamping: options.backlog)
-            case is ChannelOptions.Types.MaxMessagesPerReadOption: value = input.mostConnections
-            case is ChannelOptions.Types.AllocatorOption: value = allocator
+            case is ChannelOptions.Types.AutoReadOption: input.isAutomatic
+            case is ChannelOptions.Types.BacklogOption: CInt(clamping: options.backlog)
+            case is ChannelOptions.Types.MaxMessagesPerReadOption: input.mostConnections
+            case is ChannelOptions.Types.AllocatorOption: allocator
             case let option as ChannelOptions.Types.SocketOption:
-                value = try settings.get(option, on: listener?.descriptor)
+                try settings.get(option, on: listener?.descriptor)
             default: throw ChannelError.operationUnsupported
             }
-            guard let value = value as? Option.Value else { throw ChannelError.operationUnsupported }
-            return value
         }
 
         // MARK: - What a listener cannot do

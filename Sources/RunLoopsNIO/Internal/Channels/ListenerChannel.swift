@@ -84,10 +84,6 @@
 
         func didRegister() { state = .registered }
 
-        func registerAlreadyConfigured0(promise: EventLoopPromise<Void>?) {
-            promise?.fail(ChannelError.operationUnsupported)
-        }
-
         func bind0(to address: NIOCore.SocketAddress, promise: EventLoopPromise<Void>?) {
             guard let place = Listener.Address(address) else {
                 return promise.refuse(ChannelError.operationUnsupported)
@@ -103,12 +99,7 @@
         func listen(
             _ promise: EventLoopPromise<Void>?, _ open: (Listener.Options) throws(SystemError) -> Listener
         ) {
-            switch state {
-            case .registered: break
-            case .closed: return promise.refuse(ChannelError.ioOnClosedChannel)
-            case .fresh, .paused, .accepting:
-                return promise.refuse(ChannelError.inappropriateOperationForState)
-            }
+            guard isIn(.registered, promise) else { return }
             do {
                 let listener = try open(options)
                 if let descriptor = listener.descriptor { try settings.apply(to: descriptor) }

@@ -14,7 +14,8 @@
         func didRegister()
 
         func setNow<Option: ChannelOption>(_ option: Option, _ value: Option.Value) throws
-        func getNow<Option: ChannelOption>(_ option: Option) throws -> Option.Value
+        /// The value of an option of an open channel.
+        func value<Option: ChannelOption>(of option: Option) throws -> Any
     }
 
     /// Where a channel is in its life, as far as the event loop and the handlers know.
@@ -54,6 +55,14 @@
             return loop.submit { try self.getNow(option) }
         }
 
+        func getNow<Option: ChannelOption>(_ option: Option) throws -> Option.Value {
+            guard isOpen else { throw ChannelError.ioOnClosedChannel }
+            guard let value = try value(of: option) as? Option.Value else {
+                throw ChannelError.operationUnsupported
+            }
+            return value
+        }
+
         var syncOptions: (any NIOSynchronousChannelOptions)? { SynchronousOptions(channel: self) }
 
         func localAddress0() throws -> SocketAddress {
@@ -70,18 +79,25 @@
             promise?.fail(ChannelError.operationUnsupported)
         }
 
+        func registerAlreadyConfigured0(promise: EventLoopPromise<Void>?) {
+            promise?.fail(ChannelError.operationUnsupported)
+        }
+
         func errorCaught0(error: any Error) {}
 
         func closeGently() { close(promise: nil) }
 
         func closeNow(_ error: any Error) { close0(error: error, mode: .all, promise: nil) }
 
+        /// True if the channel is in a phase; otherwise fails the promise.
+        func isIn(_ needed: ChannelPhase, _ promise: EventLoopPromise<Void>?) -> Bool {
+            if phase == needed { return true }
+            promise.refuse(isOpen ? ChannelError.inappropriateOperationForState : .ioOnClosedChannel)
+            return false
+        }
+
         func register0(promise: EventLoopPromise<Void>?) {
-            switch phase {
-            case .fresh: break
-            case .closed: return promise.refuse(ChannelError.ioOnClosedChannel)
-            case .registered, .active: return promise.refuse(ChannelError.inappropriateOperationForState)
-            }
+            guard isIn(.fresh, promise) else { return }
             do throws(EventLoopError) { try loop.core.register(self) } catch {
                 pipeline.syncOperations.fireErrorCaught(error)
                 close0(error: error, mode: .all, promise: nil)

@@ -58,10 +58,8 @@
                 // Safe: the channel closes the carrier, and with it this closure, before it is destroyed.
                 try opening.carrier.watch(in: loop.core) { [unowned self] readiness in isReported(readiness) }
                 askForTurn()
-            } catch let error as SystemError {
-                close0(error: IOError(error), mode: .all, promise: nil)
             } catch {
-                close0(error: error, mode: .all, promise: nil)
+                close0(error: error.forChannel, mode: .all, promise: nil)
             }
             return promise.futureResult
         }

@@ -37,25 +37,21 @@
             if isAutomatic { read0() } else { input.isWanted = false }
         }
 
-        func getNow<Option: ChannelOption>(_ option: Option) throws -> Option.Value {
-            guard isOpen else { throw ChannelError.ioOnClosedChannel }
-            let value: Any
+        func value<Option: ChannelOption>(of option: Option) throws -> Any {
             switch option {
-            case is ChannelOptions.Types.AutoReadOption: value = input.isAutomatic
-            case is ChannelOptions.Types.AllowRemoteHalfClosureOption: value = input.allowsHalfClosure
-            case is ChannelOptions.Types.WriteBufferWaterMarkOption: value = output.marks
-            case is ChannelOptions.Types.MaxMessagesPerReadOption: value = input.mostReads
-            case is ChannelOptions.Types.RecvAllocatorOption: value = input.buffers.recvAllocator
-            case is ChannelOptions.Types.AllocatorOption: value = allocator
-            case is ChannelOptions.Types.ConnectTimeoutOption: value = settings.connectTimeout as Any
-            case is ChannelOptions.Types.BufferedWritableBytesOption: value = output.byteCount
-            case is ChannelOptions.Types.WriteSpinOption: value = UInt(16)
+            case is ChannelOptions.Types.AutoReadOption: input.isAutomatic
+            case is ChannelOptions.Types.AllowRemoteHalfClosureOption: input.allowsHalfClosure
+            case is ChannelOptions.Types.WriteBufferWaterMarkOption: output.marks
+            case is ChannelOptions.Types.MaxMessagesPerReadOption: input.mostReads
+            case is ChannelOptions.Types.RecvAllocatorOption: input.buffers.recvAllocator
+            case is ChannelOptions.Types.AllocatorOption: allocator
+            case is ChannelOptions.Types.ConnectTimeoutOption: settings.connectTimeout as Any
+            case is ChannelOptions.Types.BufferedWritableBytesOption: output.byteCount
+            case is ChannelOptions.Types.WriteSpinOption: UInt(16)
             case let option as ChannelOptions.Types.SocketOption:
-                value = try settings.get(option, on: descriptor)
+                try settings.get(option, on: descriptor)
             default: throw ChannelError.operationUnsupported
             }
-            guard let value = value as? Option.Value else { throw ChannelError.operationUnsupported }
-            return value
         }
     }
 #endif

@@ -9,9 +9,14 @@
         init(_ error: SystemError) { self.init(errnoCode: error.code, reason: error.call) }
     }
 
+    extension Error {
+        /// The error itself, or the same error for SwiftNIO if the kernel has refused.
+        var forChannel: any Error { (self as? SystemError).map { IOError($0) } ?? self }
+    }
+
     extension Optional where Wrapped == EventLoopPromise<Void> {
-        /// Fails the promise, if there is one, with an error of SwiftNIO instead of one of the kernel.
-        func refuse(_ error: any Error) { self?.fail((error as? SystemError).map { IOError($0) } ?? error) }
+        /// Fails the promise, if there is one.
+        func refuse(_ error: any Error) { self?.fail(error.forChannel) }
     }
 
     extension Connection.EndReason {
