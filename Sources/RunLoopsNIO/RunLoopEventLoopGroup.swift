@@ -62,9 +62,9 @@
         private static func eventLoop(of thread: RunLoopThread, _ fileID: StaticString, _ line: Int)
             -> RunLoopEventLoop
         {
-            let made = OneResult<RunLoopEventLoop>()
-            thread.runLoop.perform { made.set(RunLoopEventLoop(fileID: fileID, line: line)) }
-            return made.wait()
+            do {
+                return try thread.runLoop.performAndWait { RunLoopEventLoop(fileID: fileID, line: line) }
+            } catch { preconditionFailure("nobody else knows the thread: \(error)") }
         }
 
         private static func end(_ thread: RunLoopThread) {
@@ -115,25 +115,6 @@
                 for thread in threads { RunLoopEventLoopGroup.end(thread) }
                 queue.async { callback(nil) }
             }
-        }
-    }
-
-    /// A value that one thread makes for another thread, which waits for it.
-    ///
-    /// > Thread safety: any thread.
-    private final class OneResult<Value: Sendable>: Sendable {
-        private let value = Mutex<Value?>(nil)
-        private let isThere = DispatchSemaphore(value: 0)
-
-        func set(_ value: Value) {
-            self.value.withLock { $0 = value }
-            isThere.signal()
-        }
-
-        func wait() -> Value {
-            isThere.wait()
-            guard let value = value.withLock({ $0 }) else { preconditionFailure("the value was set") }
-            return value
         }
     }
 #endif
