@@ -19,9 +19,9 @@
     /// Streams resolves the names of hosts and races their addresses. The handlers of the channel see the address that has won.
     ///
     /// > Thread safety: a value.
-    public struct RunLoopConnectionBootstrap: NIOClientTCPBootstrapProtocol, Sendable {
+    public struct RunLoopConnectionBootstrap: ChannelBootstrap, NIOClientTCPBootstrapProtocol, Sendable {
         private let group: RunLoopEventLoopGroup
-        private var initializer: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
+        private var initializer: ChannelInitializer<Void> = initializesNothing
         private var handlers: (@Sendable () -> [any ChannelHandler])?
         private var options = ChannelOptions.Storage()
         private var timeout = TimeAmount.seconds(10)
@@ -31,12 +31,7 @@
         /// - Parameter group: The event loop of the channels, or a group whose event loops take turns.
         /// - Precondition: All event loops are ``RunLoopEventLoop``s.
         public init(group: any EventLoopGroup) {
-            guard let made = RunLoopConnectionBootstrap(validatingGroup: group) else {
-                misuse(
-                    "RunLoopConnectionBootstrap.init: the group has event loops that are not part of run loops; "
-                        + "use a RunLoopEventLoop or a RunLoopEventLoopGroup")
-            }
-            self = made
+            self.group = .required(group, by: "RunLoopConnectionBootstrap.init")
         }
 
         /// Makes a bootstrap; nil if an event loop is not a ``RunLoopEventLoop``.
@@ -81,12 +76,6 @@
         /// - Returns: The changed bootstrap.
         public func connectTimeout(_ timeout: TimeAmount) -> Self { changed { $0.timeout = timeout } }
 
-        private func changed(_ change: (inout Self) -> Void) -> Self {
-            var copy = self
-            change(&copy)
-            return copy
-        }
-
         // MARK: - Connecting
 
         /// Connects to a host.
@@ -129,12 +118,7 @@
         ) -> EventLoopFuture<any Channel> {
             let loop = nextLoop
             return loop.started { [self] in
-                connection(
-                    on: loop,
-                    { [initializer] channel in
-                        initializer?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
-                    }, connect
-                ).map { $0.0 }
+                connection(on: loop, initializer, connect).map { $0.0 }
             }
         }
 
@@ -146,7 +130,7 @@
         /// - Returns: The result.
         /// - Throws: The error for which the channel could not be connected.
         func made<Output: Sendable>(
-            _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>,
+            _ initialize: @escaping ChannelInitializer<Output>,
             _ connect: @escaping @Sendable (StreamChannel) -> EventLoopFuture<Void>
         ) async throws -> Output {
             let loop = nextLoop
@@ -159,23 +143,21 @@
 
         private func connection<Output: Sendable>(
             on loop: RunLoopEventLoop,
-            _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>,
+            _ initialize: @escaping ChannelInitializer<Output>,
             _ connect: @escaping @Sendable (StreamChannel) -> EventLoopFuture<Void>
         ) -> EventLoopFuture<(any Channel, Output)> {
             let channel = StreamChannel(loop, nil, parent: nil)
             channel.settings.connectTimeout = timeout
-            return options.applyAllChannelOptions(to: channel).flatMap {
-                initialize(channel)
-            }.flatMapThrowing { output in
-                if let handlers {
-                    try channel.pipeline.syncOperations.addHandlers(handlers(), position: .first)
+            let initialize: ChannelInitializer<Output> = { [handlers] _ in
+                initialize(channel).hop(to: loop).flatMapThrowing { output in
+                    if let handlers {
+                        try channel.pipeline.syncOperations.addHandlers(handlers(), position: .first)
+                    }
+                    return output
                 }
-                return output
-            }.flatMap { output in
-                channel.register().flatMap { connect(channel) }.map { (channel as any Channel, output) }
-            }.flatMapErrorThrowing { error in
-                channel.close0(error: error, mode: .all, promise: nil)
-                throw error
+            }
+            return channel.begun(options, initialize) { output in
+                connect(channel).map { (channel as any Channel, output) }
             }
         }
     }

@@ -22,10 +22,10 @@
     /// reports later, such as `ECONNREFUSED`, is passed to `errorCaught` of the handlers. The channels are `MulticastChannel`s.
     ///
     /// > Thread safety: a value.
-    public struct RunLoopDatagramBootstrap: Sendable {
+    public struct RunLoopDatagramBootstrap: ChannelBootstrap, Sendable {
         private let group: RunLoopEventLoopGroup
         private var socketOptions = DatagramSocket.Options()
-        private var initializer: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
+        private var initializer: ChannelInitializer<Void> = initializesNothing
         private var channelOptions = ChannelOptions.Storage()
 
         /// Makes a bootstrap.
@@ -33,12 +33,7 @@
         /// - Parameter group: The event loop of the channels, or a group whose event loops take turns.
         /// - Precondition: All event loops are ``RunLoopEventLoop``s.
         public init(group: any EventLoopGroup) {
-            guard let made = RunLoopDatagramBootstrap(validatingGroup: group) else {
-                misuse(
-                    "RunLoopDatagramBootstrap.init: the group has event loops that are not part of run loops; "
-                        + "use a RunLoopEventLoop or a RunLoopEventLoopGroup")
-            }
-            self = made
+            self.group = .required(group, by: "RunLoopDatagramBootstrap.init")
         }
 
         /// Makes a bootstrap; nil if an event loop is not a ``RunLoopEventLoop``.
@@ -75,12 +70,6 @@
         /// - Returns: The changed bootstrap.
         public func channelOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> Self {
             changed { $0.channelOptions.append(key: option, value: value) }
-        }
-
-        private func changed(_ change: (inout Self) -> Void) -> Self {
-            var copy = self
-            change(&copy)
-            return copy
         }
 
         // MARK: - Opening
@@ -155,12 +144,7 @@
         ) -> EventLoopFuture<any Channel> {
             let loop = group.nextLoop()
             return loop.started { [self] in
-                channel(
-                    on: loop,
-                    { [initializer] channel in
-                        initializer?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
-                    }, open
-                ).map { $0.0 }
+                channel(on: loop, initializer, open).map { $0.0 }
             }
         }
 
@@ -172,7 +156,7 @@
         /// - Returns: The result.
         /// - Throws: The error for which the channel could not be opened.
         func opened<Output: Sendable>(
-            _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>,
+            _ initialize: @escaping ChannelInitializer<Output>,
             _ open: @escaping @Sendable (DatagramChannel) throws -> EventLoopFuture<Void>
         ) async throws -> Output {
             let loop = group.nextLoop()
@@ -181,19 +165,12 @@
 
         private func channel<Output: Sendable>(
             on loop: RunLoopEventLoop,
-            _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>,
+            _ initialize: @escaping ChannelInitializer<Output>,
             _ open: @escaping @Sendable (DatagramChannel) throws -> EventLoopFuture<Void>
         ) -> EventLoopFuture<(any Channel, Output)> {
             let channel = DatagramChannel(loop, socketOptions)
-            return channelOptions.applyAllChannelOptions(to: channel).flatMap {
-                initialize(channel)
-            }.flatMap { output in
-                channel.register().flatMapThrowing {
-                    try open(channel)
-                }.flatMap { $0 }.map { (channel as any Channel, output) }
-            }.flatMapErrorThrowing { error in
-                channel.close0(error: error, mode: .all, promise: nil)
-                throw error
+            return channel.begun(channelOptions, initialize) { output in
+                try open(channel).map { (channel as any Channel, output) }
             }
         }
     }

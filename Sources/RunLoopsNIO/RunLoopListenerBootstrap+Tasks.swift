@@ -56,21 +56,21 @@
             childChannelInitializer: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
         ) async throws -> NIOAsyncChannel<Output, Never> {
             let loop = group.nextLoop()
+            let initialize: ChannelInitializer<Output> = { child in
+                childChannelInitializer(child).flatMap { output in
+                    let registration = child.eventLoop.makePromise(of: Void.self)
+                    child._channelCore.registerAlreadyConfigured0(promise: registration)
+                    return registration.futureResult.map { output }
+                }
+            }
             return try await loop.awaited { [self] in
-                let channel = ListenerChannel(
-                    loop, children: children, options: listenerOptions, makeConnection)
-                return prepare(channel) { [childOptions] in
-                    InitializingHandler<Output>(childOptions, childChannelInitializer)
-                }.flatMapThrowing {
+                let handler = AcceptHandler(childOptions, initialize) { _, output in output }
+                return bound(on: loop, handler) { channel in
                     var configuration = NIOAsyncChannel<Output, Never>.Configuration()
                     if let backPressureStrategy { configuration.backPressureStrategy = backPressureStrategy }
-                    return try NIOAsyncChannel(
+                    let wrapped = try NIOAsyncChannel(
                         wrappingChannelSynchronously: channel, configuration: configuration)
-                }.flatMap { wrapped in
-                    channel.bind(to: address).map { wrapped }
-                }.flatMapErrorThrowing { error in
-                    channel.close0(error: error, mode: .all, promise: nil)
-                    throw error
+                    return channel.bind(to: address).map { wrapped }
                 }
             }
         }

@@ -19,13 +19,13 @@
     /// descriptors, the listener refuses waiting connections and pauses, and the channel's handlers get the error.
     ///
     /// > Thread safety: a value.
-    public struct RunLoopListenerBootstrap: Sendable {
+    public struct RunLoopListenerBootstrap: ChannelBootstrap, Sendable {
         let group: RunLoopEventLoopGroup
         let children: RunLoopEventLoopGroup
         private(set) var listenerOptions = Listener.Options()
         private(set) var makeConnection: (@Sendable (consuming AcceptedSocket) -> Connection)?
-        private var initializer: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
-        private var childInitializer: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
+        private var initializer: ChannelInitializer<Void> = initializesNothing
+        private var childInitializer: ChannelInitializer<Void> = initializesNothing
         private var channelOptions = ChannelOptions.Storage()
         var childOptions = ChannelOptions.Storage()
 
@@ -36,12 +36,8 @@
         ///   - childGroup: The event loops of the connections, which take turns; nil for those of `group`.
         /// - Precondition: All event loops are ``RunLoopEventLoop``s.
         public init(group: any EventLoopGroup, childGroup: (any EventLoopGroup)? = nil) {
-            guard let made = RunLoopListenerBootstrap(validatingGroup: group, childGroup: childGroup) else {
-                misuse(
-                    "RunLoopListenerBootstrap.init: the group has event loops that are not part of run loops; "
-                        + "use a RunLoopEventLoop or a RunLoopEventLoopGroup")
-            }
-            self = made
+            self.group = .required(group, by: "RunLoopListenerBootstrap.init")
+            children = .required(childGroup ?? group, by: "RunLoopListenerBootstrap.init")
         }
 
         /// Makes a bootstrap; nil if an event loop is not a ``RunLoopEventLoop``.
@@ -120,12 +116,6 @@
             changed { $0.childOptions.append(key: option, value: value) }
         }
 
-        private func changed(_ change: (inout Self) -> Void) -> Self {
-            var copy = self
-            change(&copy)
-            return copy
-        }
-
         // MARK: - Binding
 
         /// Binds a TCP port.
@@ -162,47 +152,25 @@
         ) -> EventLoopFuture<any Channel> {
             let loop = group.nextLoop()
             return loop.started { [self] in
-                let channel = ListenerChannel(
-                    loop, children: children, options: listenerOptions, makeConnection)
-                return prepare(channel) { [childInitializer, childOptions] in
-                    AcceptHandler(childOptions) { child in
-                        childInitializer?(child) ?? child.eventLoop.makeSucceededVoidFuture()
-                    }
-                }.flatMapThrowing {
-                    try address()
-                }.flatMap { address in
-                    channel.bind(to: address)
-                }.map {
-                    channel as any Channel
-                }.flatMapErrorThrowing { error in
-                    channel.close0(error: error, mode: .all, promise: nil)
-                    throw error
+                let handler = AcceptHandler(childOptions, childInitializer) { child, _ in child }
+                return bound(on: loop, handler) { channel in
+                    channel.bind(to: try address()).map { channel }
                 }
             }
         }
 
-        /// Applies the options, initializes and registers a channel.
-        func prepare(
-            _ channel: ListenerChannel, _ makeHandler: @escaping @Sendable () -> any ChannelHandler & Sendable
-        ) -> EventLoopFuture<Void> {
-            channelOptions.applyAllChannelOptions(to: channel).flatMap { [initializer] in
-                initializer?(channel) ?? channel.loop.makeSucceededVoidFuture()
-            }.flatMapThrowing {
-                try channel.pipeline.syncOperations.addHandler(makeHandler(), name: "AcceptHandler")
-            }.flatMap {
-                channel.register()
+        /// Makes, initializes and binds the channel of a listening socket.
+        func bound<Output: Sendable>(
+            on loop: RunLoopEventLoop, _ handler: some ChannelHandler & Sendable,
+            _ bind: @escaping @Sendable (any Channel) throws -> EventLoopFuture<Output>
+        ) -> EventLoopFuture<Output> {
+            let channel = ListenerChannel(loop, children: children, options: listenerOptions, makeConnection)
+            let initialize: ChannelInitializer<Void> = { [initializer] _ in
+                initializer(channel).hop(to: loop).flatMapThrowing {
+                    try channel.pipeline.syncOperations.addHandler(handler, name: "AcceptHandler")
+                }
             }
-        }
-    }
-
-    extension RunLoopEventLoopGroup {
-        /// The group itself, or a group of one event loop; nil if the event loops are not part of run loops.
-        convenience init?(of group: any EventLoopGroup) {
-            switch group {
-            case let group as RunLoopEventLoopGroup: self.init(group.allLoops)
-            case let loop as RunLoopEventLoop: self.init([loop])
-            default: return nil
-            }
+            return channel.begun(channelOptions, initialize) { try bind(channel) }
         }
     }
 #endif

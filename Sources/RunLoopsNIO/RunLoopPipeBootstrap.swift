@@ -20,10 +20,10 @@
     /// are refused with `EPERM`.
     ///
     /// > Thread safety: a value.
-    public struct RunLoopPipeBootstrap: Sendable {
+    public struct RunLoopPipeBootstrap: ChannelBootstrap, Sendable {
         private let group: RunLoopEventLoopGroup
         private var connectionOptions = Connection.Options()
-        private var initializer: (@Sendable (any Channel) -> EventLoopFuture<Void>)?
+        private var initializer: ChannelInitializer<Void> = initializesNothing
         private var channelOptions = ChannelOptions.Storage()
 
         /// Makes a bootstrap.
@@ -31,12 +31,7 @@
         /// - Parameter group: The event loop of the channels, or a group whose event loops take turns.
         /// - Precondition: All event loops are ``RunLoopEventLoop``s.
         public init(group: any EventLoopGroup) {
-            guard let made = RunLoopPipeBootstrap(validatingGroup: group) else {
-                misuse(
-                    "RunLoopPipeBootstrap.init: the group has event loops that are not part of run loops; "
-                        + "use a RunLoopEventLoop or a RunLoopEventLoopGroup")
-            }
-            self = made
+            self.group = .required(group, by: "RunLoopPipeBootstrap.init")
         }
 
         /// Makes a bootstrap; nil if an event loop is not a ``RunLoopEventLoop``.
@@ -71,12 +66,6 @@
         /// - Returns: The changed bootstrap.
         public func channelOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> Self {
             changed { $0.channelOptions.append(key: option, value: value) }
-        }
-
-        private func changed(_ change: (inout Self) -> Void) -> Self {
-            var copy = self
-            change(&copy)
-            return copy
         }
 
         // MARK: - Descriptors
@@ -127,15 +116,13 @@
         private func made(_ input: SocketBox, _ output: SocketBox?) -> EventLoopFuture<any Channel> {
             let loop = group.nextLoop()
             return loop.started { [self] in
-                channel(on: loop, input, output) { [initializer] channel in
-                    initializer?(channel) ?? channel.eventLoop.makeSucceededVoidFuture()
-                }.map { $0.0 }
+                channel(on: loop, input, output, initializer).map { $0.0 }
             }
         }
 
         private func made<Output: Sendable>(
             _ input: SocketBox, _ output: SocketBox?,
-            _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
+            _ initialize: @escaping ChannelInitializer<Output>
         ) async throws -> Output {
             let loop = group.nextLoop()
             return try await loop.awaited { [self] in
@@ -145,7 +132,7 @@
 
         private func channel<Output: Sendable>(
             on loop: RunLoopEventLoop, _ input: SocketBox, _ output: SocketBox?,
-            _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
+            _ initialize: @escaping ChannelInitializer<Output>
         ) -> EventLoopFuture<(any Channel, Output)> {
             guard let reading = input.take() else {
                 return loop.makeFailedFuture(ChannelError.ioOnClosedChannel)
