@@ -188,9 +188,7 @@ extension HTTPTransfer: EndedAnywhere {
     package func giveBack(inForkedChild isChild: Bool) {
         if isChild {
             // The connection is shared with the parent, and libcurl would say goodbye to the server.
-            let released = contents.handlers
-            contents.handlers = Handlers()
-            return withExtendedLifetime(released) {}
+            return withExtendedLifetime(exchange(&contents.handlers, with: Handlers())) {}
         }
         contents.transferSet?.cancel(self)
     }

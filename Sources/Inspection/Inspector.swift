@@ -66,11 +66,7 @@ public final class Inspector: Sendable {
     /// Calling this method again does nothing.
     public func stop() {
         if Fork.isChild { return }
-        let wasStopped = isStopped.withLock { isStopped in
-            defer { isStopped = true }
-            return isStopped
-        }
-        if wasStopped { return }
+        if isStopped.withLock({ exchange(&$0, with: true) }) { return }
         RunLoop.endLooking()
         port.invalidate()
         thread.stop()

@@ -146,13 +146,7 @@
 
         func request(_ demand: Subscribers.Demand) { state.withLock { $0.demand += demand } }
 
-        func cancel() {
-            let stop = state.withLock { state in
-                defer { state.stop = nil }
-                return state.stop
-            }
-            stop?()
-        }
+        func cancel() { state.withLock { $0.stop.take() }?() }
 
         var description: String { "NotificationCenter Observer" }
     }

@@ -110,11 +110,7 @@
             }
 
             private func forgetAll() {
-                let removed = receivers.withLock { receivers in
-                    defer { receivers = [] }
-                    return receivers
-                }
-                withExtendedLifetime(removed) {}
+                withExtendedLifetime(receivers.withLock { exchange(&$0, with: []) }) {}
             }
 
             private struct Connection: Cancellable {
@@ -169,10 +165,7 @@
         func request(_ demand: Subscribers.Demand) { state.withLock { $0.demand += demand } }
 
         func cancel() {
-            let downstream = state.withLock { state in
-                defer { state.downstream = nil }
-                return state.downstream
-            }
+            let downstream = state.withLock { $0.downstream.take() }
             if downstream != nil { publisher?.forget(self) }
         }
     }

@@ -99,10 +99,7 @@ public final class TLSServerContext: ServerSecurity {
     public func reload(_ identity: TLSIdentity, options: Options? = nil) throws(TLSSetupError) {
         let options = options ?? current.withLock { $0.options }
         let handle = try ContextHandle(server: identity, options)
-        let old = current.withLock { current in
-            defer { current = Current(handle: handle, options: options) }
-            return current
-        }
+        let old = current.withLock { exchange(&$0, with: Current(handle: handle, options: options)) }
         // The old handle is released here, outside the lock.
         withExtendedLifetime(old) {}
     }

@@ -138,12 +138,7 @@ final class ServedLoop: Sendable {
 
     /// Begins to follow the loop's runs.
     private func watch() {
-        if state.withLock({ state in
-            defer { state.isWatched = true }
-            return state.isWatched
-        }) {
-            return
-        }
+        if state.withLock({ exchange(&$0.isWatched, with: true) }) { return }
         if let mode = loop.currentMode { state.withLock { $0.modes = [mode] } }
         loop.add(makeObserver(), forMode: .common)
         // So the thread's end destroys the object, even if another thread was the first to ask for it.

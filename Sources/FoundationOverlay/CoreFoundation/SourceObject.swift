@@ -68,11 +68,7 @@ final class SourceObject: LoopObject, @unchecked Sendable {
 
     /// Ends the source in its loops, after the object has become invalid.
     func invalidate() {
-        let ended = state.withLock { state in
-            defer { state.sources = [:] }
-            return Array(state.sources.values)
-        }
-        for (served, source) in ended {
+        for (served, source) in state.withLock({ Array(exchange(&$0.sources, with: [:]).values) }) {
             source.object(as: ManualSource.self)?.invalidate()
             for mode in leaveAll(served) { unsafe context.cancel?(user.info, served.object, mode.name) }
         }
@@ -83,10 +79,7 @@ final class SourceObject: LoopObject, @unchecked Sendable {
         let object = Passed(object)
         let source = ManualSource { [self] in
             // The first loop that sees the signal performs the work.
-            let isSignalled = state.withLock { state in
-                defer { state.isSignalled = false }
-                return state.isSignalled
-            }
+            let isSignalled = state.withLock { exchange(&$0.isSignalled, with: false) }
             if isSignalled, CoreFoundation.CFRunLoopSourceIsValid(object.value) { perform() }
         }
         let reference = WeakReference(source)

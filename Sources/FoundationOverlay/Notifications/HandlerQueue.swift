@@ -59,10 +59,5 @@ private final class HandOver: Sendable {
 
     init(_ notification: Notification) { self.notification = Mutex(notification) }
 
-    func take() -> Notification? {
-        notification.withLock { notification in
-            defer { notification = nil }
-            return notification
-        }
-    }
+    func take() -> Notification? { notification.withLock { $0.take() } }
 }

@@ -132,8 +132,7 @@ final class RedisEngine: Engine {
     }
 
     func end(lastNumber: UInt64) {
-        let state = self.state
-        self.state = .ended
+        let state = exchange(&self.state, with: .ended)
         settling?.invalidate()
         switch state {
         case .session(let session): session.end(lastNumber: lastNumber)

@@ -7,7 +7,6 @@ extension Array {
     mutating func swapRemove(at index: Int) -> Element {
         let last = removeLast()
         if index == count { return last }
-        defer { self[index] = last }
-        return self[index]
+        return exchange(&self[index], with: last)
     }
 }

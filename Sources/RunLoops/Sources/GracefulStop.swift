@@ -108,9 +108,7 @@ public final class GracefulStop {
         guard isValid, !isStopping else { return }
         isStopping = true
         timer.fireDate = Moment.now().advanced(by: limit.nanosecondsRoundedUp).instant
-        let called = handler
-        handler = nil
-        called?(self)
+        handler.take()?(self)
     }
 
     /// Sets the handler that is called if the stop takes too long, instead of ending the program.

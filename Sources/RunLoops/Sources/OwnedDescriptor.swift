@@ -53,11 +53,7 @@ public struct OwnedDescriptor: ~Copyable, Sendable {
     ///
     /// - Returns: The number of the descriptor. Closing a descriptor that another process has sent can take long, so do not close
     ///   it on a loop.
-    public consuming func release() -> CInt {
-        let released = descriptor
-        descriptor = -1
-        return released
-    }
+    public consuming func release() -> CInt { exchange(&descriptor, with: -1) }
 
     /// Opens a second descriptor of the same file, close-on-exec.
     ///

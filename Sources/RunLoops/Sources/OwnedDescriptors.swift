@@ -62,8 +62,7 @@ public struct OwnedDescriptors: ~Copyable, Sendable {
     /// - Returns: The numbers of the descriptors, in order. Closing a descriptor can take long if another process has sent it, so
     ///   do not close them on a loop.
     public consuming func release() -> [CInt] {
-        let released = numbers
-        numbers = []
+        let released = exchange(&numbers, with: [])
         closer?.take(released.count)
         return released
     }

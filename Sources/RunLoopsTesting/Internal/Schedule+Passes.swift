@@ -65,10 +65,6 @@ extension Schedule {
 
     /// Begins to count passes anew.
     func forgetPasses() {
-        let wasLooking = state.withLock { state in
-            defer { state.passes = PassCount() }
-            return state.passes.isLooking
-        }
-        if wasLooking { RunLoop.endLooking() }
+        if state.withLock({ exchange(&$0.passes, with: PassCount()).isLooking }) { RunLoop.endLooking() }
     }
 }

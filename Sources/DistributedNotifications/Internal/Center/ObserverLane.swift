@@ -78,8 +78,7 @@ final class ObserverLane: Sendable {
     func confirm() {
         let waiting = state.withLock { state in
             state.isConfirmed = true
-            defer { state.confirmations = [] }
-            return state.confirmations
+            return exchange(&state.confirmations, with: [])
         }
         for confirmation in waiting { confirmation.decide(true) }
     }

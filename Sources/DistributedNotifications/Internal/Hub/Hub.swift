@@ -72,9 +72,7 @@ struct Hub: Hashable, Sendable {
     /// Such a connection has read nothing for too long, and its queue has no room even for events that are not posts. The owner
     /// closes these connections. When a center connects again, the center asks for the posts that it has missed.
     mutating func takeOverrun() -> [ConnectionID] {
-        if overrun.isEmpty { return [] }
-        defer { overrun = [] }
-        return overrun.sorted()
+        overrun.isEmpty ? [] : exchange(&overrun, with: []).sorted()
     }
 
     /// True if ``takeReady()`` returns a connection.
@@ -88,11 +86,7 @@ struct Hub: Hashable, Sendable {
     }
 
     mutating func markReady(at link: Link) {
-        let wasReady = at(link) { connection in
-            defer { connection.isReady = true }
-            return connection.isReady
-        }
-        if !wasReady { ready.append(connections.keys[link]) }
+        if !at(link, { exchange(&$0.isReady, with: true) }) { ready.append(connections.keys[link]) }
     }
 
     /// Adds an event to the queue of a connection.
@@ -133,11 +127,8 @@ struct Hub: Hashable, Sendable {
 
     /// Marks a connection as behind, so that posters no longer wait for its confirmations.
     mutating func fallBehind(at link: Link) {
-        let isNew = at(link) { connection in
-            defer { connection.pace = .behind }
-            return connection.pace != .behind
-        }
-        if isNew { settleAll(of: connections.values[link]) }
+        let old = at(link) { exchange(&$0.pace, with: .behind) }
+        if old != .behind { settleAll(of: connections.values[link]) }
     }
 
     /// Marks slow connections as behind, so that posters no longer wait for them, and begins another interval of ``EndReports``.

@@ -53,14 +53,9 @@ struct HubOutbox {
 
     /// Removes and returns the collected posts as one message; nil if there are none.
     mutating func takePosts() -> [UInt8]? {
-        if posts.bytes.isEmpty { return nil }
-        defer { posts = WireWriter() }
-        return posts.bytes
+        posts.bytes.isEmpty ? nil : exchange(&posts, with: WireWriter()).bytes
     }
 
     /// Returns true once after a post was refused.
-    mutating func takeRoomDebt() -> Bool {
-        defer { owesRoom = false }
-        return owesRoom
-    }
+    mutating func takeRoomDebt() -> Bool { exchange(&owesRoom, with: false) }
 }

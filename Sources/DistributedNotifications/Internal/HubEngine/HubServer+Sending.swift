@@ -20,9 +20,7 @@ extension HubServer {
             }
         }
         let overrun = hub.takeOverrun().compactMap { clients[$0]?.peer }
-        let broken = self.broken
-        self.broken = []
-        for peer in overrun + broken {
+        for peer in overrun + exchange(&broken, with: []) {
             port.disconnect(peer)
             lose(peer)
         }

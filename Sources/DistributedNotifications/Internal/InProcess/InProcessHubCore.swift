@@ -75,8 +75,7 @@ final class InProcessHubCore: Sendable {
     func crash() {
         let woken = state.withLock { state in
             state.hub = Hub(InProcessHubCore.newEpoch(), limits)
-            defer { state.wakes = [:] }
-            return Array(state.wakes.values)
+            return Array(exchange(&state.wakes, with: [:]).values)
         }
         for wake in woken { wake(false) }
     }

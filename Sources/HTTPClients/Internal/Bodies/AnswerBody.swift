@@ -145,10 +145,7 @@ struct AnswerBody {
     // MARK: - Delivering
 
     /// Removes and returns the stored bytes of a body that is not in a coding.
-    mutating func takeBytes() -> [UInt8] {
-        defer { bytes = [] }
-        return bytes
-    }
+    mutating func takeBytes() -> [UInt8] { exchange(&bytes, with: []) }
 
     /// Returns the memory of bytes that were taken, for further bytes.
     mutating func reuse(_ taken: consuming [UInt8]) {

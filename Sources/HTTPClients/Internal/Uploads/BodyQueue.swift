@@ -54,8 +54,5 @@ struct BodyQueue {
     }
 
     /// Returns true if, since the last call, ``count`` has fallen from above the high-water mark to half of the mark.
-    mutating func takeDrained() -> Bool {
-        defer { hasDrained = false }
-        return hasDrained
-    }
+    mutating func takeDrained() -> Bool { exchange(&hasDrained, with: false) }
 }

@@ -32,9 +32,6 @@
         }
 
         /// Removes and returns the stored bytes.
-        mutating func giveBytes() -> [UInt8] {
-            defer { bytes = [] }
-            return bytes
-        }
+        mutating func giveBytes() -> [UInt8] { exchange(&bytes, with: []) }
     }
 #endif

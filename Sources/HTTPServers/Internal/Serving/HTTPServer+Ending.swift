@@ -31,8 +31,7 @@
                 if case .end(let exchange) = turn { exchange.tellEnd() }
             }
             isServing = false
-            let released = handlers
-            handlers = Handlers()
+            let released = exchange(&handlers, with: Handlers())
             let stopped = stopping?.handlers ?? []
             stopping = nil
             for handler in stopped { handler(self) }

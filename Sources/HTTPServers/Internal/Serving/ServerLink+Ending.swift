@@ -96,8 +96,7 @@
         }
 
         private func endExchanges(_ reason: HTTPExchange.EndReason) {
-            let ended = phase
-            phase = .ended
+            let ended = exchange(&phase, with: .ended)
             for last in written { last.exchange.end(reason) }
             written = []
             switch ended {

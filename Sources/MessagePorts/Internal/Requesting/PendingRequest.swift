@@ -79,8 +79,7 @@ final class PendingRequest: @unchecked Sendable {
         precondition(decided == nil, "a request in the table is undecided")
         decided = outcome
         decision.store(true, ordering: .releasing)
-        defer { waiter = .noWaiter }
-        return waiter
+        return exchange(&waiter, with: .noWaiter)
     }
 
     /// Sets the thread or task to wake when the request is decided, unless it is decided already.

@@ -70,9 +70,7 @@ extension MessagePortCore {
     /// Sets the handler that the port's loop calls when the program has its turn.
     func onTurn(_ handler: @escaping MessagePortInput.TurnHandler) {
         guard let input = inputHere("MessagePort.onTurn") else { return }
-        let replaced = input.turn
-        input.turn = handler
-        withExtendedLifetime(replaced) {}
+        withExtendedLifetime(exchange(&input.turn, with: handler)) {}
     }
 
     /// Gives the program a turn among the peers that have sent messages.
@@ -102,8 +100,7 @@ extension MessagePortCore {
     func onNameLoss(_ handler: @escaping (MessagePort) -> Void) throws(SystemError) {
         guard let input = inputHere("MessagePort.onNameLoss"), let listener else { return }
         try input.watchName(of: listener)
-        let replaced = input.nameLost
-        input.nameLost = handler
+        let replaced = exchange(&input.nameLost, with: handler)
         // The name may have been lost before it was watched.
         unsafe reads.reports.append(EpollSet.Report(token: MessagePortCore.nameToken, readiness: .reading))
         input.input.becameReady()

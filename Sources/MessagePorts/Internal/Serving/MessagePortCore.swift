@@ -208,9 +208,8 @@ final class MessagePortCore: Sendable {
         )
         let ended = state.withLock { state -> Ended? in
             guard let listener = state.listener else { return nil }
-            let endCallbacks = state.endCallbacks
             state.listener = nil
-            state.endCallbacks = LoopCallbacks()
+            let endCallbacks = exchange(&state.endCallbacks, with: LoopCallbacks())
             closedFlag.store(true, ordering: .releasing)
             return (listener, state.connections.removeAll(), state.loop, endCallbacks)
         }

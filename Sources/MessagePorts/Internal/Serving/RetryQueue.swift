@@ -27,8 +27,7 @@ struct RetryQueue: Sendable {
     mutating func takeDue(now: Moment) -> [UInt64] {
         guard let due, due <= now else { return [] }
         self.due = nil
-        defer { waiting = [] }
-        return waiting
+        return exchange(&waiting, with: [])
     }
 
     /// Records that an attempt has succeeded, and makes the next pause as short as possible.

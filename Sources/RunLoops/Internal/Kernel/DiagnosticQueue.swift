@@ -46,11 +46,7 @@ final class DiagnosticQueue: Sendable {
         get { state.withLock { $0.handler } }
         set {
             // The previous handler is destroyed outside the lock, because its destruction can run code of the program.
-            let previous = state.withLock { state in
-                defer { state.handler = newValue }
-                return state.handler
-            }
-            withExtendedLifetime(previous) {}
+            withExtendedLifetime(state.withLock { exchange(&$0.handler, with: newValue) }) {}
         }
     }
 

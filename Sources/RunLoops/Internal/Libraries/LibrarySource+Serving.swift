@@ -178,9 +178,7 @@ extension LibrarySource: KernelChanging {
     }
 
     private func removeSet() {
-        let watch = state.value.watch
-        state.value.watch = nil
-        watch?.invalidate()
+        state.value.watch.take()?.invalidate()
         state.value.set = nil
     }
 }

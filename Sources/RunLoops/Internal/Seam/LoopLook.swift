@@ -77,11 +77,7 @@ extension RunLoop {
     }
 
     fileprivate func answerQuestions(_ details: LoopDetails?) {
-        let questions = objects.questions.withLock { questions in
-            defer { questions = [] }
-            return questions
-        }
-        for answer in questions { answer(details) }
+        for answer in objects.questions.withLock({ exchange(&$0, with: []) }) { answer(details) }
     }
 
     /// The details of the loop, if it is the calling thread's loop.

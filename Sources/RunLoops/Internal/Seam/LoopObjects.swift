@@ -37,10 +37,7 @@ final class LoopObjects: @unchecked Sendable {
     /// Removes and returns the objects that only the loop's thread uses, because the loop ends.
     ///
     /// Only the loop's thread may call this.
-    func takeCompanions() -> [AnyObject] {
-        defer { companions = [:] }
-        return Array(companions.values)
-    }
+    func takeCompanions() -> [AnyObject] { Array(exchange(&companions, with: [:]).values) }
 
     /// Returns the shared object for a key, and makes the object if there is none.
     func shared<Shared: AnyObject & Sendable>(_ key: ObjectIdentifier, _ make: () -> Shared) -> Shared {
@@ -70,10 +67,6 @@ final class LoopObjects: @unchecked Sendable {
 
     /// Releases the kept objects, because the loop has ended and has released all other objects.
     func end() {
-        let kept = keptToTheEnd.withLock { kept in
-            defer { kept = nil }
-            return kept
-        }
-        withExtendedLifetime(kept) {}
+        withExtendedLifetime(keptToTheEnd.withLock { $0.take() }) {}
     }
 }

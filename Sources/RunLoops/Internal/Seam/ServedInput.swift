@@ -163,8 +163,7 @@ extension ServedInput {
         guard let signal = state.value.signal else { return }
         signal.input = nil
         state.value.signal = nil
-        let server = state.value.server
-        state.value.server = nil
+        let server = state.value.server.take()
         if watch.membership.loop === loop { loop.remove(watch) }
         server?.didLeaveLoop()
     }

@@ -32,9 +32,7 @@
         }
 
         private func setAutomaticReading(_ isAutomatic: Bool) {
-            let old = input.isAutomatic
-            input.isAutomatic = isAutomatic
-            if isAutomatic == old { return }
+            if exchange(&input.isAutomatic, with: isAutomatic) == isAutomatic { return }
             input.isWanted = isAutomatic
             if isActive { isAutomatic ? read0() : updateReceiving() }
         }

@@ -8,9 +8,7 @@
             guard isOpen else { throw ChannelError.ioOnClosedChannel }
             switch (option, value) {
             case (is ChannelOptions.Types.AutoReadOption, let value as Bool):
-                let old = input.isAutomatic
-                input.isAutomatic = value
-                if value == old { return }
+                if exchange(&input.isAutomatic, with: value) == value { return }
                 input.isWanted = value
                 if isActive { value ? read0() : accept() }
             case (is ChannelOptions.Types.BacklogOption, let value as CInt):

@@ -218,9 +218,7 @@
             state = .closed
             facts.isActive.store(false, ordering: .relaxed)
             oldListener?.invalidate()
-            let rest = arrivals
-            arrivals = []
-            for case .connection(let child) in rest { child.discard() }
+            for case .connection(let child) in exchange(&arrivals, with: []) { child.discard() }
             promise?.succeed(())
             tellClosed(in: oldPhase)
         }

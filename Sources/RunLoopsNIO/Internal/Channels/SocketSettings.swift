@@ -37,9 +37,9 @@
 
         /// Applies the kept options to a socket.
         mutating func apply(to descriptor: CInt) throws(IOError) {
-            let options = kept
-            kept = []
-            for (option, value) in options { try SocketSettings.apply(option, value, to: descriptor) }
+            for (option, value) in exchange(&kept, with: []) {
+                try SocketSettings.apply(option, value, to: descriptor)
+            }
         }
 
         private static func apply(

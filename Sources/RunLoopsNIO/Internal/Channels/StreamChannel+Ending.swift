@@ -46,9 +46,8 @@
         }
 
         private func closeAll(_ error: any Error, _ promise: EventLoopPromise<Void>?) {
-            let old = state
             let oldPhase = phase
-            state = .closed
+            let old = exchange(&state, with: .closed)
             facts.isActive.store(false, ordering: .relaxed)
             // First everything is closed and consistent, then the user's code is called.
             socket?.close(isComplete: output.byteCount == 0)
@@ -56,8 +55,7 @@
             input.availability = .ended
             input.isWanted = false
             let promises = output.removeAll()
-            let end = output.end
-            output.end = .closed
+            let end = exchange(&output.end, with: .closed)
             if case .connecting(let attempt) = old { attempt.connector.cancel() }
 
             if case .waits(let waiting) = end { waiting?.fail(error) }

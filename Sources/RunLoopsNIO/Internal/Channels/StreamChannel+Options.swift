@@ -31,9 +31,7 @@
         }
 
         private func setAutomaticReading(_ isAutomatic: Bool) {
-            let old = input.isAutomatic
-            input.isAutomatic = isAutomatic
-            if isAutomatic == old { return }
+            if exchange(&input.isAutomatic, with: isAutomatic) == isAutomatic { return }
             if isAutomatic { read0() } else { input.isWanted = false }
         }
 

@@ -99,11 +99,7 @@
         /// True if the task was run, failed or cancelled.
         var isOver: Bool { body == nil }
 
-        private func take() -> (((any Error)?) -> Void)? {
-            let taken = body
-            body = nil
-            return taken
-        }
+        private func take() -> (((any Error)?) -> Void)? { body.take() }
 
         func isBefore(_ other: ScheduledTask) -> Bool {
             deadline == other.deadline ? number < other.number : deadline < other.deadline

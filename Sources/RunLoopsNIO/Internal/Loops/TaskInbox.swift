@@ -35,21 +35,13 @@
         }
 
         /// Takes all tasks, in the order in which they came.
-        func take() -> Deque<Task> {
-            contents.withLock { contents in
-                let tasks = contents.tasks
-                contents.tasks = []
-                return tasks
-            }
-        }
+        func take() -> Deque<Task> { contents.withLock { exchange(&$0.tasks, with: []) } }
 
         /// Refuses all further tasks, and returns those that have not been taken.
         func close() -> Deque<Task> {
             contents.withLock { contents in
                 contents.isClosed = true
-                let tasks = contents.tasks
-                contents.tasks = []
-                return tasks
+                return exchange(&contents.tasks, with: [])
             }
         }
 
@@ -60,11 +52,6 @@
         var count: Int { contents.withLock { $0.tasks.count } }
 
         /// Returns true at the first call, so that the refusal of tasks is reported once.
-        func reportsRefusal() -> Bool {
-            contents.withLock { contents in
-                defer { contents.hasReportedRefusal = true }
-                return !contents.hasReportedRefusal
-            }
-        }
+        func reportsRefusal() -> Bool { contents.withLock { !exchange(&$0.hasReportedRefusal, with: true) } }
     }
 #endif

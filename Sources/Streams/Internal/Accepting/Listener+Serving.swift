@@ -189,8 +189,7 @@ extension Listener: StreamMember {
         guard end.join(streams.loop) else { return }
         try places.join(streams.group(for: mode, origin), self, descriptor)
         self.streams = streams
-        let replaced = self.handler
-        self.handler = handler
+        let replaced = exchange(&self.handler, with: handler)
         if let timer = pauses.timer { streams.loop.add(timer, forMode: mode) }
         updateInterest()
         // The replaced handler is released last, because destroying an object that it holds can call the listener.

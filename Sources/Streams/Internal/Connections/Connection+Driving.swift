@@ -48,8 +48,7 @@ extension Connection {
     /// - Parameter unread: The bytes.
     package func endDriving(unread: RawSpan) {
         guard isDriven, isOpen else { return }
-        let released = handlers
-        handlers = Handlers()
+        let released = exchange(&handlers, with: Handlers())
         defer { withExtendedLifetime(released) {} }
         state.receiverVersion &+= 1
         state.machine.onInputEnd = .close
@@ -62,8 +61,7 @@ extension Connection {
     /// - Parameter isComplete: False if bytes that were to be sent are lost. The peer of a connection with TLS then sees that the
     ///   stream is not complete.
     package func endDriven(isComplete: Bool) {
-        let released = handlers
-        handlers = Handlers()
+        let released = exchange(&handlers, with: Handlers())
         end(isComplete ? .closed : .cancelled)
         withExtendedLifetime(released) {}
     }

@@ -30,8 +30,7 @@ extension Connection {
     ///   - options: The limits.
     package func renew(withInput bytes: [UInt8], options: Options) {
         if !isOpen { return }
-        let released = handlers
-        handlers = Handlers()
+        let released = exchange(&handlers, with: Handlers())
         state.receiverVersion &+= 1
         state.readSize = LoopStreams.bufferSize
         state.machine.resume()

@@ -102,9 +102,7 @@ extension Connection {
             return settleLater()
         }
         wakeTasks()
-        let released = handlers
-        handlers = Handlers()
-        withExtendedLifetime(released) {}
+        withExtendedLifetime(exchange(&handlers, with: Handlers())) {}
     }
 
     /// Sets the timer to the next deadline or the next attempt to connect, whichever is earlier.
@@ -192,8 +190,7 @@ extension Connection: EndedAnywhere {
     package func giveBack(inForkedChild isChild: Bool) {
         if isChild {
             // The socket and the groups are shared with the parent, so nothing but memory and the descriptor is given back.
-            let released = handlers
-            handlers = Handlers()
+            let released = exchange(&handlers, with: Handlers())
             state.socket.closeCopy()
             return withExtendedLifetime(released) {}
         }

@@ -76,8 +76,7 @@ extension Connection {
         case .inputEnded: if let handler = handlers.inputEnded { call { handler(self) } }
         case .drained: if let handler = handlers.drained { call { handler(self) } }
         case .ended(let reason):
-            let all = handlers
-            handlers = Handlers()
+            let all = exchange(&handlers, with: Handlers())
             if case .driver(let driver) = all.receiver { driver.connectionHasEnded(reason) }
             if let handler = all.ended { streams?.callHandler(origin) { handler(self, reason) } }
             withExtendedLifetime(all) {}

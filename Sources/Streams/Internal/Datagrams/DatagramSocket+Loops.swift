@@ -64,16 +64,14 @@ extension DatagramSocket {
     private func reportEnd() {
         guard case .ended(let reason) = stage else { return }
         stage = .reported(reason)
-        let all = handlers
-        handlers = Handlers()
+        let all = exchange(&handlers, with: Handlers())
         if case .task(let reader) = all.receiver { reader.wake() }
         if let handler = all.ended { loop?.streams.callHandler(origin) { handler(self, reason) } }
         withExtendedLifetime(all) {}
     }
 
     private func releaseHandlers() {
-        let released = handlers
-        handlers = Handlers()
+        let released = exchange(&handlers, with: Handlers())
         if case .task(let reader) = released.receiver { reader.wake() }
         withExtendedLifetime(released) {}
     }

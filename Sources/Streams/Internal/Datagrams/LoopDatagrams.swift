@@ -55,8 +55,6 @@ extension LoopDatagrams: DeferredWork {
 
     func discardWork() {
         hasEnded = true
-        let rest = unsettled
-        unsettled = []
-        for socket in rest { socket.loopEnds() }
+        for socket in exchange(&unsettled, with: []) { socket.loopEnds() }
     }
 }

@@ -86,9 +86,8 @@ final class StreamGroup {
         set.remove(descriptor)
         // The member is released last, because the handlers of a connection may own objects whose destruction calls back into this
         // group.
-        let removed = lists.value.slots[slot].member
+        let removed = lists.value.slots[slot].member.take()
         defer { withExtendedLifetime(removed) {} }
-        lists.value.slots[slot].member = nil
         lists.value.slots[slot].isAsking = false
         lists.value.freeSlots.append(slot)
         if count > 0 { return }
