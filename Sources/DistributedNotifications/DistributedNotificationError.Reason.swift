@@ -7,9 +7,21 @@ extension DistributedNotificationError {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        private enum Kind {
-            case malformed, tooLarge, tooManyTopics, full, ended, dropped, timedOut, cancelled, coding
-            case protocolViolation, duplicatePoster, engine, port, system
+        private enum Kind: String {
+            case malformed = "the name or the sender cannot be used"
+            case tooLarge = "the payload has too many bytes; send a name or a path instead"
+            case tooManyTopics = "the poster uses too many pairs of a name and a sender"
+            case full = "the center keeps as many posts as it may; wait for room, or drop the oldest"
+            case ended = "the center was invalidated"
+            case dropped = "a later post has taken the room of this one"
+            case timedOut = "the deadline passed first"
+            case cancelled = "the task was cancelled"
+            case coding = "the payload is not as expected"
+            case protocolViolation = "the other end breaks the protocol"
+            case duplicatePoster = "another process has the same identity as a poster"
+            case engine = "the engine cannot be used"
+            case port = "a message port has failed"
+            case system = "the kernel has refused a call"
         }
 
         private let kind: Kind
@@ -67,22 +79,5 @@ extension DistributedNotificationError {
 
 extension DistributedNotificationError.Reason: CustomStringConvertible {
     /// The reason in words.
-    public var description: String {
-        switch kind {
-        case .malformed: "the name or the sender cannot be used"
-        case .tooLarge: "the payload has too many bytes; send a name or a path instead"
-        case .tooManyTopics: "the poster uses too many pairs of a name and a sender"
-        case .full: "the center keeps as many posts as it may; wait for room, or drop the oldest"
-        case .ended: "the center was invalidated"
-        case .dropped: "a later post has taken the room of this one"
-        case .timedOut: "the deadline passed first"
-        case .cancelled: "the task was cancelled"
-        case .coding: "the payload is not as expected"
-        case .protocolViolation: "the other end breaks the protocol"
-        case .duplicatePoster: "another process has the same identity as a poster"
-        case .engine: "the engine cannot be used"
-        case .port: "a message port has failed"
-        case .system: "the kernel has refused a call"
-        }
-    }
+    public var description: String { kind.rawValue }
 }

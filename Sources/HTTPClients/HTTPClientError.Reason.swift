@@ -7,11 +7,26 @@ extension HTTPClientError {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        enum Kind: Hashable, Sendable {
-            case unsupportedURL, invalidRequest, unresolved, notConnected, timedOut, tlsFailed
-            case certificateRejected, tooManyRedirects, redirectRefused, bodyTooLarge, headerTooLarge
-            case invalidResponse, connectionLost, bodyNotRepeatable, uploadFailed, wrongBodyLength, cancelled
-            case clientInvalidated, other
+        enum Kind: String {
+            case unsupportedURL = "not a URL of http or https"
+            case invalidRequest = "an invalid request"
+            case unresolved = "the host is not known"
+            case notConnected = "no connection"
+            case timedOut = "not complete in time"
+            case tlsFailed = "TLS failed"
+            case certificateRejected = "the server's certificate is rejected"
+            case tooManyRedirects = "too many redirects"
+            case redirectRefused = "a redirect is refused"
+            case bodyTooLarge = "a body that is too long"
+            case headerTooLarge = "a header that is too long"
+            case invalidResponse = "an invalid response"
+            case connectionLost = "the connection was lost"
+            case bodyNotRepeatable = "the body would have to be sent again, but is a stream"
+            case uploadFailed = "the body cannot be read"
+            case wrongBodyLength = "the body has another length than was said"
+            case cancelled = "cancelled"
+            case clientInvalidated = "the client was invalidated"
+            case other = "another error of libcurl"
         }
 
         let kind: Kind
@@ -73,27 +88,5 @@ extension HTTPClientError {
 
 extension HTTPClientError.Reason: CustomStringConvertible {
     /// The reason in words.
-    public var description: String {
-        switch kind {
-        case .unsupportedURL: "not a URL of http or https"
-        case .invalidRequest: "an invalid request"
-        case .unresolved: "the host is not known"
-        case .notConnected: "no connection"
-        case .timedOut: "not complete in time"
-        case .tlsFailed: "TLS failed"
-        case .certificateRejected: "the server's certificate is rejected"
-        case .tooManyRedirects: "too many redirects"
-        case .redirectRefused: "a redirect is refused"
-        case .bodyTooLarge: "a body that is too long"
-        case .headerTooLarge: "a header that is too long"
-        case .invalidResponse: "an invalid response"
-        case .connectionLost: "the connection was lost"
-        case .bodyNotRepeatable: "the body would have to be sent again, but is a stream"
-        case .uploadFailed: "the body cannot be read"
-        case .wrongBodyLength: "the body has another length than was said"
-        case .cancelled: "cancelled"
-        case .clientInvalidated: "the client was invalidated"
-        case .other: "another error of libcurl"
-        }
-    }
+    public var description: String { kind.rawValue }
 }

@@ -77,7 +77,13 @@ public struct RemoteInspectorError: Error, Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        private enum Kind { case noProcess, port, notTheProcess, refused, malformed }
+        private enum Kind: String {
+            case noProcess = "there is no process"
+            case port = "the process has no inspector"
+            case notTheProcess = "the inspector's name is taken by another process"
+            case refused = "the inspector has refused to answer"
+            case malformed = "the answer is not that of an inspector"
+        }
 
         private let kind: Kind
 
@@ -120,13 +126,5 @@ extension RemoteInspectorError: CustomStringConvertible {
 
 extension RemoteInspectorError.Reason: CustomStringConvertible {
     /// The reason in words.
-    public var description: String {
-        switch kind {
-        case .noProcess: "there is no process"
-        case .port: "the process has no inspector"
-        case .notTheProcess: "the inspector's name is taken by another process"
-        case .refused: "the inspector has refused to answer"
-        case .malformed: "the answer is not that of an inspector"
-        }
-    }
+    public var description: String { kind.rawValue }
 }

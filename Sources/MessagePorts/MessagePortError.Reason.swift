@@ -7,9 +7,20 @@ extension MessagePortError {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        private enum Kind {
-            case name, notAdmitted, tooManyConnections, notAPort, timedOut, noReply, ended, tooLarge
-            case tooManyDescriptors, wouldDeadlock, cancelled, system
+        private enum Kind: String {
+            case name = "the name cannot be used"
+            case notAdmitted = "the port does not admit this process"
+            case tooManyConnections =
+                "the port has as many connections with this process, or its user, as it allows"
+            case notAPort = "the other end does not speak the protocol of ports"
+            case timedOut = "the deadline passed before the other end replied, or made room"
+            case noReply = "the right to reply to the request was released unused"
+            case ended = "the port has ended, or the connection to it"
+            case tooLarge = "the message is too long"
+            case tooManyDescriptors = "the message carries too many descriptors"
+            case wouldDeadlock = "the port is served by this thread, or by one that waits for it"
+            case cancelled = "the task was cancelled"
+            case system = "the kernel has refused a call"
         }
 
         private let kind: Kind
@@ -72,21 +83,5 @@ extension MessagePortError {
 
 extension MessagePortError.Reason: CustomStringConvertible {
     /// The reason in words.
-    public var description: String {
-        switch kind {
-        case .name: "the name cannot be used"
-        case .notAdmitted: "the port does not admit this process"
-        case .tooManyConnections:
-            "the port has as many connections with this process, or its user, as it allows"
-        case .notAPort: "the other end does not speak the protocol of ports"
-        case .timedOut: "the deadline passed before the other end replied, or made room"
-        case .noReply: "the right to reply to the request was released unused"
-        case .ended: "the port has ended, or the connection to it"
-        case .tooLarge: "the message is too long"
-        case .tooManyDescriptors: "the message carries too many descriptors"
-        case .wouldDeadlock: "the port is served by this thread, or by one that waits for it"
-        case .cancelled: "the task was cancelled"
-        case .system: "the kernel has refused a call"
-        }
-    }
+    public var description: String { kind.rawValue }
 }

@@ -50,8 +50,14 @@ public struct PortNameError: Error, Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        private enum Kind {
-            case malformed, taken, unknown, timedOut, unsafeDirectory, noDirectory, refused
+        private enum Kind: String {
+            case malformed = "the text cannot be the name of a port"
+            case taken = "a live port has the name"
+            case unknown = "no port has the name"
+            case timedOut = "the port accepted no connection before the deadline"
+            case unsafeDirectory = "the directory is not safe for names of ports"
+            case noDirectory = "the user has no directory that is safe for names of ports"
+            case refused = "the kernel has refused a call"
         }
 
         private let kind: Kind
@@ -106,15 +112,5 @@ extension PortNameError: CustomStringConvertible {
 
 extension PortNameError.Reason: CustomStringConvertible {
     /// The reason in words.
-    public var description: String {
-        switch kind {
-        case .malformed: "the text cannot be the name of a port"
-        case .taken: "a live port has the name"
-        case .unknown: "no port has the name"
-        case .timedOut: "the port accepted no connection before the deadline"
-        case .unsafeDirectory: "the directory is not safe for names of ports"
-        case .noDirectory: "the user has no directory that is safe for names of ports"
-        case .refused: "the kernel has refused a call"
-        }
-    }
+    public var description: String { kind.rawValue }
 }

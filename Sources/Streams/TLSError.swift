@@ -9,10 +9,21 @@ public struct TLSError: Error, Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        private enum Kind {
-            case certificateExpired, certificateNotYetValid, unknownIssuer, nameMismatch, certificateRevoked
-            case certificateRequired, badCertificate, noCommonVersion, noCommonCipher
-            case noCommonApplicationProtocol, unknownServerName, notTLS, truncated, other
+        private enum Kind: String {
+            case certificateExpired = "the certificate has expired"
+            case certificateNotYetValid = "the certificate is not valid yet"
+            case unknownIssuer = "the issuer of the certificate is not trusted"
+            case nameMismatch = "the certificate is for another name"
+            case certificateRevoked = "the certificate was revoked"
+            case certificateRequired = "no certificate was sent"
+            case badCertificate = "the certificate cannot be used"
+            case noCommonVersion = "no common version of TLS"
+            case noCommonCipher = "no common cipher suite"
+            case noCommonApplicationProtocol = "no common application protocol"
+            case unknownServerName = "the server does not have this name"
+            case notTLS = "the peer does not speak TLS"
+            case truncated = "the stream ended without a notice"
+            case other = "TLS failed"
         }
 
         private let kind: Kind
@@ -80,22 +91,5 @@ extension TLSError: CustomStringConvertible {
 
 extension TLSError.Reason: CustomStringConvertible {
     /// The cause in words.
-    public var description: String {
-        switch kind {
-        case .certificateExpired: "the certificate has expired"
-        case .certificateNotYetValid: "the certificate is not valid yet"
-        case .unknownIssuer: "the issuer of the certificate is not trusted"
-        case .nameMismatch: "the certificate is for another name"
-        case .certificateRevoked: "the certificate was revoked"
-        case .certificateRequired: "no certificate was sent"
-        case .badCertificate: "the certificate cannot be used"
-        case .noCommonVersion: "no common version of TLS"
-        case .noCommonCipher: "no common cipher suite"
-        case .noCommonApplicationProtocol: "no common application protocol"
-        case .unknownServerName: "the server does not have this name"
-        case .notTLS: "the peer does not speak TLS"
-        case .truncated: "the stream ended without a notice"
-        case .other: "TLS failed"
-        }
-    }
+    public var description: String { kind.rawValue }
 }

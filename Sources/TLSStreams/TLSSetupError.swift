@@ -27,8 +27,14 @@ public struct TLSSetupError: Error, Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        private enum Kind: Hashable, Sendable {
-            case noCertificate, noKey, wrongPassphrase, keyMismatch, tooWeak, badProtocolName, failed
+        private enum Kind: String {
+            case noCertificate = "no certificate in PEM"
+            case noKey = "no private key in PEM"
+            case wrongPassphrase = "the passphrase of the key is missing or wrong"
+            case keyMismatch = "the key is not that of the certificate"
+            case tooWeak = "refused as too weak"
+            case badProtocolName = "an application protocol needs a name of 1 to 255 bytes"
+            case failed = "OpenSSL failed"
         }
 
         private let kind: Kind
@@ -59,24 +65,12 @@ public struct TLSSetupError: Error, Hashable, Sendable {
         public static func ~= (reason: Reason, error: any Error) -> Bool {
             (error as? TLSSetupError)?.reason == reason
         }
-
-        fileprivate var words: String {
-            switch kind {
-            case .noCertificate: "no certificate in PEM"
-            case .noKey: "no private key in PEM"
-            case .wrongPassphrase: "the passphrase of the key is missing or wrong"
-            case .keyMismatch: "the key is not that of the certificate"
-            case .tooWeak: "refused as too weak"
-            case .badProtocolName: "an application protocol needs a name of 1 to 255 bytes"
-            case .failed: "OpenSSL failed"
-            }
-        }
     }
 }
 
 extension TLSSetupError.Reason: CustomStringConvertible {
     /// The reason in words.
-    public var description: String { words }
+    public var description: String { kind.rawValue }
 }
 
 extension TLSSetupError: CustomStringConvertible {

@@ -14,7 +14,10 @@ public struct FlightRecorderError: Error, Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        private enum Kind { case isRecordedAlready }
+        private enum Kind: String {
+            case isRecordedAlready =
+                "the process has a flight recorder already; use it, or stop it before you make another one"
+        }
 
         private let kind: Kind
 
@@ -35,12 +38,7 @@ public struct FlightRecorderError: Error, Hashable, Sendable {
 
 extension FlightRecorderError.Reason: CustomStringConvertible {
     /// The reason in words, with advice on what to do instead.
-    public var description: String {
-        switch kind {
-        case .isRecordedAlready:
-            "the process has a flight recorder already; use it, or stop it before you make another one"
-        }
-    }
+    public var description: String { kind.rawValue }
 }
 
 extension FlightRecorderError: CustomStringConvertible {

@@ -32,7 +32,11 @@ public struct SignalSourceError: Error, Hashable, Sendable {
     ///
     /// > Thread safety: a value.
     public struct Reason: Hashable, Sendable {
-        private enum Kind { case taken, handledElsewhere, refused }
+        private enum Kind: String {
+            case taken = "a process has one source for each signal"
+            case handledElsewhere = "other code, such as a Dispatch source, handles the signal"
+            case refused = "the kernel has refused a call"
+        }
 
         private let kind: Kind
 
@@ -57,13 +61,7 @@ public struct SignalSourceError: Error, Hashable, Sendable {
 
 extension SignalSourceError.Reason: CustomStringConvertible {
     /// The reason in words.
-    public var description: String {
-        switch kind {
-        case .taken: "a process has one source for each signal"
-        case .handledElsewhere: "other code, such as a Dispatch source, handles the signal"
-        case .refused: "the kernel has refused a call"
-        }
-    }
+    public var description: String { kind.rawValue }
 }
 
 extension SignalSourceError: CustomStringConvertible {
