@@ -1,7 +1,4 @@
 extension RunLoop {
-    /// Lets everything take effect that other threads have handed over to this loop, which is the loop of the calling thread.
-    package func takeHandOvers() { coreIfCurrent?.members.takeHandOvers() }
-
     /// Lets the removals of an object take effect, and returns true if the object has not ended.
     ///
     /// Call this on the loop's thread before a handler of the object, if the object is not untouched.
@@ -18,23 +15,22 @@ extension RunLoop {
     ///   - end: The end of the object, whose handlers are not called until the removal has taken effect.
     ///   - remove: The closure.
     package func remove(_ end: borrowing InputEnd, _ remove: @escaping () -> Void) {
-        if Fork.isChild { return }
-        if let core = coreIfCurrent {
-            core.members.takeHandOversIfAny()
-            return remove()
-        }
-        handOverRemoval { _ in remove() }
-        end.markRemoval()
+        if self.remove(remove) { end.markRemoval() }
     }
 
     /// Does the same for an object without an end, such as a port: its loop takes what was handed over before each call.
-    package func remove(_ remove: @escaping () -> Void) {
-        if Fork.isChild { return }
+    ///
+    /// - Returns: True if the removal was handed over.
+    @discardableResult
+    package func remove(_ remove: @escaping () -> Void) -> Bool {
+        if Fork.isChild { return false }
         if let core = coreIfCurrent {
             core.members.takeHandOversIfAny()
-            return remove()
+            remove()
+            return false
         }
         handOverRemoval { _ in remove() }
+        return true
     }
 
     /// Hands over a call to the loop, or makes the call now if the calling thread is the loop's; does nothing if the loop has ended.
