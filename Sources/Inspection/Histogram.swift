@@ -10,7 +10,7 @@ package struct Histogram: Codable, Hashable, Sendable {
     /// The longest duration, in nanoseconds.
     package private(set) var longest: Int64 = 0
     /// The number of durations in each bucket, from the bucket of the shortest durations to the last bucket that is not empty.
-    private var buckets: [Int] = []
+    private(set) var buckets: [Int] = []
 
     /// Makes an empty histogram.
     package init() {}
@@ -66,18 +66,6 @@ package struct Histogram: Codable, Hashable, Sendable {
             if below >= rank { return min(longest, Histogram.upperEnd(of: bucket)) }
         }
         return longest
-    }
-
-    /// Returns the number of durations up to a limit, after rounding the limit down to the end of a bucket.
-    ///
-    /// - Parameter nanoseconds: The limit.
-    /// - Returns: The number of durations in the buckets that end at or below the limit.
-    package func count(upTo nanoseconds: Int64) -> Int {
-        var sum = 0
-        for (bucket, number) in buckets.enumerated() where Histogram.upperEnd(of: bucket) <= nanoseconds {
-            sum += number
-        }
-        return sum
     }
 
     // Each of the first 16 buckets is for a single number of nanoseconds. After these, there are eight buckets for each power of

@@ -32,13 +32,4 @@ extension MessagePort {
     ///
     /// > Thread safety: the thread of the loop that the port is in.
     package func resumeReading(_ peer: Peer) { core.resumeReading(peer) }
-
-    /// Returns true if ``send(_:id:descriptors:to:)-([UInt8],_,_,_)`` would take a message of this size for a peer.
-    ///
-    /// If not, the handler of ``onPeerRoom(_:)`` is called when there is room.
-    ///
-    /// > Thread safety: any thread.
-    package func hasRoom(forMessageOf byteCount: Int, to peer: Peer) -> Bool {
-        core.connection(of: peer)?.hasRoom(forMessageOf: byteCount) ?? false
-    }
 }

@@ -165,25 +165,6 @@ public final class Connection {
             try StreamSocket(files: input, output: output), options, SourceLocation(fileID, line))
     }
 
-    /// Takes over a connected stream socket, and first delivers bytes that were already received from it.
-    ///
-    /// - Parameters:
-    ///   - socket: The socket.
-    ///   - received: The bytes.
-    ///   - options: The limits and time-outs.
-    ///   - fileID: The file of the call, for diagnostics.
-    ///   - line: The line of the call, for diagnostics.
-    /// - Throws: `SystemError`, for the same reasons as the initializer without the bytes.
-    package convenience init(
-        _ socket: consuming OwnedDescriptor, received: [UInt8], options: Options,
-        fileID: StaticString = #fileID,
-        line: Int = #line
-    ) throws(SystemError) {
-        try self.init(socket, options: options, fileID: fileID, line: line)
-        // Safe: a byte has no padding.
-        state.input.append(unsafe received.span.bytes)
-    }
-
     /// Creates a connection that connects to an endpoint once it is added to a loop.
     ///
     /// When the connection is made, the handler of ``onConnect(_:)`` is called, and the bytes that you wrote earlier are sent. If

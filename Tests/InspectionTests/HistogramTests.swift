@@ -62,3 +62,12 @@ import Testing
         #expect(length.wholeNanoseconds == nanoseconds)
     }
 }
+
+extension Histogram {
+    /// The number of durations in the buckets that end at or below a limit.
+    fileprivate func count(upTo nanoseconds: Int64) -> Int {
+        buckets.enumerated().reduce(0) { sum, bucket in
+            Histogram.upperEnd(of: bucket.offset) <= nanoseconds ? sum + bucket.element : sum
+        }
+    }
+}

@@ -24,12 +24,6 @@ extension EntryID {
 
     /// The ID as the server writes it.
     var text: String { "\(high)-\(low)" }
-
-    /// The ID just before this one.
-    var predecessor: EntryID {
-        if low > 0 { return EntryID(high: high, low: low - 1) }
-        return high > 0 ? EntryID(high: high - 1, low: .max) : .zero
-    }
 }
 
 /// The text form of two numbers: the 32 hexadecimal digits that identify a poster or a generation on the server.

@@ -13,7 +13,6 @@ struct PostBatch {
     private(set) var posts: [Post] = []
     private var records = WireWriter()
 
-    var isEmpty: Bool { posts.isEmpty }
     var isFull: Bool { posts.count >= PostBatch.most.posts || bytes.count >= PostBatch.most.bytes }
 
     /// The encoded posts of the batch, each of them preceded by its length.

@@ -24,8 +24,7 @@ extension World {
                 steps.append(Step("poster connects", 3, { $0.connectPoster() }))
             }
             if observerLink == nil { steps.append(Step("observer connects", 3, { $0.connectObserver() })) }
-            if posterLink != nil && posterLives && toHub.count < 3 && (log.next != nil || log.hasAnnouncement)
-            {
+            if posterLink != nil && posterLives && toHub.count < 3 && (log.next != nil || !log.due.isEmpty) {
                 steps.append(Step("poster sends", 4, { $0.send() }))
             }
             if !toHub.isEmpty { steps.append(Step("hub reads", 4, { $0.hubReads() })) }

@@ -48,8 +48,9 @@ import Testing
             let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
             var chosen: String?
             try loop.add(listener, forMode: .default) { accepted in
-                let connection = Connection(accepted, security: security, options: .init())
-                connection.onConnect { chosen = $0.applicationProtocol }
+                let connection = Connection(accepted)
+                connection.insert(security.makeLayer().filter)
+                connection.onConnect { chosen = $0.filter?.applicationProtocol }
                 recorded { try loop.add(connection, forMode: .default) }
             }
             let client = Connection(

@@ -75,9 +75,6 @@ struct Hub: Hashable, Sendable {
         overrun.isEmpty ? [] : exchange(&overrun, with: []).sorted()
     }
 
-    /// True if ``takeReady()`` returns a connection.
-    var hasReady: Bool { !ready.isEmpty }
-
     /// Removes and returns the first connection for which messages may be waiting.
     mutating func takeReady() -> ConnectionID? {
         guard let id = ready.popFirst() else { return nil }

@@ -27,7 +27,6 @@ struct HubQueue: Hashable, Sendable {
     /// The bytes of everything that waits.
     private(set) var bytes = 0
 
-    var isEmpty: Bool { waiting.isEmpty }
     var count: Int { waiting.count }
     var first: Waiting? { waiting.first }
 

@@ -75,8 +75,6 @@ struct HubShares: Sendable {
 
     /// The number of bytes of a process, for tests.
     func bytes(of owner: Owner) -> Int { numbers[owner].map { shares[$0].bytes } ?? 0 }
-
-    func owner(of number: Int) -> Owner { shares[number].owner }
 }
 
 extension HubShares: Hashable {

@@ -22,7 +22,6 @@ struct HubAbsence {
     private var watches: [Owner: ProcessSource] = [:]
 
     var count: Int { order.count }
-    var watchCount: Int { watches.count }
 
     /// Adds a poster of a process.
     mutating func add(_ poster: PosterID, _ view: NumberView?, of owner: Owner) {

@@ -66,7 +66,7 @@ struct PosterLog: Hashable, Sendable {
     /// The posts that were dropped after they were handed over on this connection, and before the engine accepted them.
     private var droppedOnTheWay = Deque<Dropped>()
     /// The dropped posts that the next announcement reports: for each topic, the number of the newest dropped post.
-    fileprivate var due: [Topic: UInt64] = [:]
+    private(set) var due: [Topic: UInt64] = [:]
 
     private struct Dropped: Hashable, Sendable {
         let topic: Topic
@@ -177,9 +177,6 @@ struct PosterLog: Hashable, Sendable {
     /// Notes that the engine has taken all posts up to `number`.
     mutating func handedOver(_ number: UInt64) { sent = max(sent, number) }
 
-    /// The number up to which posts were handed over on this connection.
-    var handedOver: UInt64 { sent }
-
     // MARK: - The connection
 
     /// Notes that the engine is connected, so that all kept posts are handed over again.
@@ -250,9 +247,4 @@ struct PosterLog: Hashable, Sendable {
 
     /// True if the engine has yet to accept some of the posts that were handed over on this connection.
     var isOwed: Bool { isConnected && accepted < sent }
-}
-
-extension PosterLog {
-    /// True if ``takeAnnouncement()`` returns an announcement.
-    var hasAnnouncement: Bool { !due.isEmpty }
 }

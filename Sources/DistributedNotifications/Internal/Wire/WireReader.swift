@@ -37,18 +37,6 @@ package struct WireReader: Sendable {
         return number.value
     }
 
-    /// Reads entries up to the end of the message, and throws if there are more than `most`.
-    mutating func entries<Entry>(
-        atMost most: Int, _ read: (inout WireReader) throws(WireViolation) -> Entry
-    ) throws(WireViolation) -> [Entry] {
-        var entries: [Entry] = []
-        while !isAtEnd {
-            if entries.count == most { throw WireViolation("a message has too many entries") }
-            entries.append(try read(&self))
-        }
-        return entries
-    }
-
     mutating func flag() throws(WireViolation) -> Bool {
         switch try number(UInt8.self) {
         case 0: return false

@@ -1,11 +1,5 @@
 /// The characters that are allowed in each part of a message, so that no part is mistaken for another part.
 enum MessageRules {
-    /// True if a text may be used as a method or as the name of a field.
-    static func isToken(_ text: String) -> Bool {
-        // Reading through a span does not change the reference count of the text, which copying the text would do.
-        isToken(text.utf8.span)
-    }
-
     /// True if UTF-8 bytes may be used as a method or as the name of a field.
     static func isToken(_ letters: Span<UInt8>) -> Bool {
         var index = 0

@@ -73,11 +73,6 @@
         /// The number of bytes that wait to be decoded.
         var waitingCount: Int { buffer.readableBytes - seenCount }
 
-        /// True if bytes of a header have come that is not complete.
-        var isInHead: Bool {
-            if case .head(let count) = expectation { count > 0 } else { false }
-        }
-
         /// True if the first line of the header has come that is not complete.
         var hasFirstLine: Bool { blankLine.hasPassedLine }
 

@@ -16,9 +16,6 @@ struct DescriptorCounter: ~Copyable, Sendable {
     /// True if no descriptor is counted.
     var isEmpty: Bool { counts.load(ordering: .relaxed) == 0 }
 
-    /// The number of descriptors that wait to be taken out of their messages.
-    var untaken: Int { counts.load(ordering: .relaxed) & (DescriptorCounter.oneClosing - 1) }
-
     /// The number of descriptors that are being closed, or wait to be closed.
     var closing: Int { counts.load(ordering: .relaxed) / DescriptorCounter.oneClosing }
 

@@ -127,12 +127,6 @@ final class PortConnection: Sendable {
         return try send(frame, body, in: bytes, descriptors, atOnce: isFree)
     }
 
-    /// Returns true if the backlog has room for a message, and otherwise records that a message was refused.
-    func hasRoom(forMessageOf byteCount: Int) -> Bool {
-        let size = BackloggedPacket.size(of: byteCount, 0)
-        return outbox.withLock { !$0.isEnded && $0.backlog.hasRoom(forMessageOf: size, 0) }
-    }
-
     /// Notifies the requester that no reply will come, because the right to reply was released unused.
     func declineReply(to request: UInt64) {
         if Fork.isChild { return }

@@ -177,26 +177,3 @@ extension StreamReadiness {
         if !readiness.isDisjoint(with: .writing) { insert(.space) }
     }
 }
-
-extension Connection {
-    /// Takes over a connection that a listener has accepted, with a layer of security.
-    ///
-    /// - Parameters:
-    ///   - accepted: The accepted socket.
-    ///   - security: What makes the layer; nil for none.
-    ///   - options: The limits and time-outs.
-    ///   - fileID: The file of the call, for diagnostics.
-    ///   - line: The line of the call, for diagnostics.
-    package convenience init(
-        _ accepted: consuming AcceptedSocket, security: (any ServerSecurity)?, options: Options,
-        fileID: StaticString = #fileID, line: Int = #line
-    ) {
-        self.init(accepted, options: options, fileID: fileID, line: line)
-        if let security { insert(security.makeLayer().filter) }
-    }
-
-    /// The protocol that the two sides have agreed on for the bytes of the connection, such as `h2` (ALPN of TLS).
-    ///
-    /// Nil before the connection is made, without TLS, and if the sides have agreed on none.
-    package var applicationProtocol: String? { filter?.applicationProtocol }
-}
