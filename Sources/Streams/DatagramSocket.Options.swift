@@ -76,14 +76,7 @@ extension DatagramSocket {
     ///
     /// > Thread safety: a value.
     public struct Address: Hashable, Sendable {
-        enum Kind: Hashable, Sendable {
-            case udp(host: String?, port: UInt16)
-            case unix(path: String)
-            case abstract(name: String)
-            case address(SocketAddress)
-        }
-
-        let kind: Kind
+        let place: SocketPlace
 
         /// A UDP port.
         ///
@@ -93,7 +86,7 @@ extension DatagramSocket {
         ///   - port: The port. For 0 the kernel chooses a free port; see ``DatagramSocket/localAddress``.
         /// - Returns: The address.
         public static func udp(host: String? = nil, port: UInt16) -> Address {
-            Address(kind: .udp(host: host, port: port))
+            Address(place: .port(host: host, port: port))
         }
 
         /// A Unix socket in the file system.
@@ -103,7 +96,7 @@ extension DatagramSocket {
         ///
         /// - Parameter path: The path, of at most 107 bytes.
         /// - Returns: The address.
-        public static func unix(path: String) -> Address { Address(kind: .unix(path: path)) }
+        public static func unix(path: String) -> Address { Address(place: .unix(path: path)) }
 
         /// A Unix socket outside the file system (an abstract socket, which only Linux has).
         ///
@@ -111,27 +104,19 @@ extension DatagramSocket {
         ///
         /// - Parameter name: The name, of at most 107 bytes.
         /// - Returns: The address.
-        public static func abstract(name: String) -> Address { Address(kind: .abstract(name: name)) }
+        public static func abstract(name: String) -> Address { Address(place: .abstract(name: name)) }
 
         /// An address that you have, such as the ``DatagramSocket/localAddress`` of another socket.
         ///
         /// - Parameter address: The address. A path behaves as with ``unix(path:)``.
         /// - Returns: The address to receive at.
         public static func address(_ address: SocketAddress) -> Address {
-            address.path.map { .unix(path: $0) } ?? Address(kind: .address(address))
+            address.path.map { .unix(path: $0) } ?? Address(place: .address(address))
         }
     }
 }
 
 extension DatagramSocket.Address: CustomStringConvertible {
     /// The address as text: for UDP, the port, after the host if there is one; for a Unix socket, the path or the name.
-    public var description: String {
-        switch kind {
-        case .udp(let host?, let port): "\(Endpoint.tcp(host: host, port: port))"
-        case .udp(nil, let port): "port \(port)"
-        case .unix(let path): "\(PrintableText(path))"
-        case .abstract(let name): "@\(PrintableText(name))"
-        case .address(let address): "\(address)"
-        }
-    }
+    public var description: String { place.description }
 }

@@ -62,14 +62,7 @@ extension Listener {
     ///
     /// > Thread safety: a value.
     public struct Address: Hashable, Sendable {
-        enum Kind: Hashable, Sendable {
-            case tcp(host: String?, port: UInt16)
-            case unix(path: String)
-            case abstract(name: String)
-            case address(SocketAddress)
-        }
-
-        let kind: Kind
+        let place: SocketPlace
 
         /// A TCP port.
         ///
@@ -79,7 +72,7 @@ extension Listener {
         ///   - port: The port. For 0 the kernel chooses a free port; see ``Listener/localAddress``.
         /// - Returns: The address.
         public static func tcp(host: String? = nil, port: UInt16) -> Address {
-            Address(kind: .tcp(host: host, port: port))
+            Address(place: .port(host: host, port: port))
         }
 
         /// A Unix socket in the file system.
@@ -90,7 +83,7 @@ extension Listener {
         ///
         /// - Parameter path: The path, of at most 107 bytes.
         /// - Returns: The address.
-        public static func unix(path: String) -> Address { Address(kind: .unix(path: path)) }
+        public static func unix(path: String) -> Address { Address(place: .unix(path: path)) }
 
         /// A Unix socket outside the file system (an abstract socket, which only Linux has).
         ///
@@ -98,12 +91,12 @@ extension Listener {
         ///
         /// - Parameter name: The name, of at most 107 bytes.
         /// - Returns: The address.
-        public static func abstract(name: String) -> Address { Address(kind: .abstract(name: name)) }
+        public static func abstract(name: String) -> Address { Address(place: .abstract(name: name)) }
 
         /// An address that you have, such as the ``Listener/localAddress`` of another listener.
         ///
         /// - Parameter address: The address. A path behaves as with ``unix(path:)``.
         /// - Returns: The address to listen on.
-        public static func address(_ address: SocketAddress) -> Address { Address(kind: .address(address)) }
+        public static func address(_ address: SocketAddress) -> Address { Address(place: .address(address)) }
     }
 }

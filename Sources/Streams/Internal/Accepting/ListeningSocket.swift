@@ -21,14 +21,10 @@ struct ListeningSocket: ~Copyable {
     }
 
     private init(_ socket: consuming OwnedDescriptor, file: SocketFile?) throws(SystemError) {
-        let number = socket.descriptor
-        let bytes = unsafe SocketAddress.filled { address in
-            var length: UInt32 = 0
-            // Safe: the C function only writes to local variables.
-            return unsafe runloops_own_address(number, address, &length) == 0 ? length : 0
+        guard let address = SocketAddress(nameOf: socket.descriptor) else {
+            throw SystemError(call: "getsockname", code: EBADF)
         }
-        guard let bytes else { throw SystemError(call: "getsockname", code: EBADF) }
-        address = SocketAddress(kernel: bytes)
+        self.address = address
         self.file = file
         owned = socket
     }
@@ -36,41 +32,13 @@ struct ListeningSocket: ~Copyable {
     consuming func takeDescriptor() -> OwnedDescriptor { owned }
 
     /// Opens a socket that listens at an address.
-    static func open(_ place: Listener.Address, _ options: Listener.Options) throws(SystemError)
-        -> ListeningSocket
-    {
-        switch place.kind {
-        case .address(let address):
-            if let path = address.path { return try open(.unix(path: path), options) }
-            return try ListeningSocket(listen(address, options), file: nil)
-        case .tcp(let host?, let port):
-            guard let address = SocketAddress(host: host, port: port) else {
-                throw SystemError(call: "bind", code: EADDRNOTAVAIL)
-            }
-            return try ListeningSocket(listen(address, options), file: nil)
-        case .tcp(nil, let port):
-            guard let all = SocketAddress(host: "::", port: port),
-                let allOfIPv4 = SocketAddress(host: "0.0.0.0", port: port)
-            else { preconditionFailure("the addresses of all interfaces are numeric") }
-            do throws(SystemError) { return try ListeningSocket(listen(all, options), file: nil) } catch {
-                // On a machine without IPv6, the socket listens at the IPv4 addresses only.
-                guard error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL else { throw error }
-                return try ListeningSocket(listen(allOfIPv4, options), file: nil)
-            }
-        case .abstract(let name):
-            guard let address = SocketAddress(abstractName: name) else {
-                throw SystemError(call: "bind", code: ENAMETOOLONG)
-            }
-            return try ListeningSocket(listen(address, options), file: nil)
-        case .unix(let path):
-            guard let address = SocketAddress(path: path) else {
-                throw SystemError(call: "bind", code: path.isEmpty ? EINVAL : ENAMETOOLONG)
-            }
-            let socket = try SocketFile.replacingStale(path, address) { () throws(SystemError) in
-                try listen(address, options)
-            }
-            return try ListeningSocket(socket, file: SocketFile(path))
+    static func open(
+        _ address: Listener.Address, _ options: Listener.Options
+    ) throws(SystemError) -> ListeningSocket {
+        let socket = try address.place.bound(namelessCode: ENAMETOOLONG) { address throws(SystemError) in
+            try listen(address, options)
         }
+        return try ListeningSocket(socket, file: address.place.path.map { SocketFile($0) })
     }
 
     private static func listen(
@@ -150,19 +118,11 @@ final class SocketFile {
 
 extension Listener.Address: CustomStringConvertible {
     /// The address as text: for TCP, the port, after the host if there is one; for a Unix socket, the path or the name.
-    public var description: String {
-        switch kind {
-        case .tcp(let host?, let port): "\(Endpoint.tcp(host: host, port: port))"
-        case .tcp(nil, let port): "port \(port)"
-        case .unix(let path): "\(PrintableText(path))"
-        case .abstract(let name): "@\(PrintableText(name))"
-        case .address(let address): address.description
-        }
-    }
+    public var description: String { place.description }
 
     /// The address for an error, which says if the host is a name where an address must be.
     var textForErrors: String {
-        if case .tcp(let host?, let port) = kind, SocketAddress(host: host, port: port) == nil {
+        if case .port(let host?, let port) = place, SocketAddress(host: host, port: port) == nil {
             return
                 "\(self) (\(PrintableText(host)) is not a numeric address; use one of this machine, such as 127.0.0.1 or ::1)"
         }

@@ -33,10 +33,10 @@ struct OpenedDatagramSocket: ~Copyable {
 
     /// Opens a socket that receives at an address.
     static func open(
-        at place: DatagramSocket.Address, _ options: DatagramSocket.Options
+        at address: DatagramSocket.Address, _ options: DatagramSocket.Options
     ) throws(SystemError) -> OpenedDatagramSocket {
-        let bound = try bind(to: place, options)
-        return try OpenedDatagramSocket(bound, file: file(of: place))
+        let bound = try bind(to: address, options)
+        return try OpenedDatagramSocket(bound, file: address.place.path.map { SocketFile($0) })
     }
 
     /// Opens a socket that is connected to a peer.
@@ -50,7 +50,7 @@ struct OpenedDatagramSocket: ~Copyable {
         var file: SocketFile?
         if let local {
             socket = try bind(to: local, options, family)
-            file = self.file(of: local)
+            file = local.place.path.map { SocketFile($0) }
         } else {
             socket = try open(family, nil, options)
         }
@@ -61,50 +61,11 @@ struct OpenedDatagramSocket: ~Copyable {
         return try OpenedDatagramSocket(socket, file: file)
     }
 
-    private static func file(of place: DatagramSocket.Address) -> SocketFile? {
-        if case .unix(let path) = place.kind { SocketFile(path) } else { nil }
-    }
-
-    /// Opens a socket, and binds it.
-    ///
-    /// - Parameters:
-    ///   - place: The address.
-    ///   - options: The settings.
-    ///   - peerFamily: The family of the peer to which the socket is then connected.
-    /// - Returns: The socket.
-    /// - Throws: `SystemError` if the kernel refuses.
     private static func bind(
-        to place: DatagramSocket.Address, _ options: DatagramSocket.Options, _ peerFamily: CInt? = nil
+        to address: DatagramSocket.Address, _ options: DatagramSocket.Options, _ peerFamily: CInt? = nil
     ) throws(SystemError) -> OwnedDescriptor {
-        switch place.kind {
-        case .address(let address): return try open(address, options)
-        case .udp(let host?, let port):
-            guard let address = SocketAddress(host: host, port: port) else {
-                throw SystemError(call: "bind", code: EADDRNOTAVAIL)
-            }
-            return try open(address, options)
-        case .udp(nil, let port):
-            guard let all = SocketAddress(host: "::", port: port),
-                let allOfIPv4 = SocketAddress(host: "0.0.0.0", port: port)
-            else { preconditionFailure("the addresses of all interfaces are numeric") }
-            if peerFamily == AF_INET { return try open(allOfIPv4, options) }
-            do throws(SystemError) { return try open(all, options) } catch {
-                // On a machine without IPv6, the socket receives at the IPv4 addresses only.
-                guard error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL else { throw error }
-                return try open(allOfIPv4, options)
-            }
-        case .abstract(let name):
-            guard let address = SocketAddress(abstractName: name) else {
-                throw SystemError(call: "bind", code: name.isEmpty ? EINVAL : ENAMETOOLONG)
-            }
-            return try open(address, options)
-        case .unix(let path):
-            guard let address = SocketAddress(path: path) else {
-                throw SystemError(call: "bind", code: path.isEmpty ? EINVAL : ENAMETOOLONG)
-            }
-            return try SocketFile.replacingStale(path, address) { () throws(SystemError) in
-                try open(address, options)
-            }
+        try address.place.bound(beside: peerFamily, namelessCode: EINVAL) { address throws(SystemError) in
+            try open(address, options)
         }
     }
 
