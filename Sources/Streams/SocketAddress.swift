@@ -32,10 +32,7 @@ public struct SocketAddress: Hashable, Sendable {
     ///   - port: The port.
     public init?(host: String, port: UInt16) {
         if host.utf8.contains(0) { return nil }
-        guard let bytes = unsafe SocketAddress.filled({ unsafe runloops_ip_address(host, port, $0) }) else {
-            return nil
-        }
-        self.init(kernel: bytes)
+        unsafe self.init { unsafe runloops_ip_address(host, port, $0) }
     }
 
     /// Creates the address of a Unix socket in the file system; nil if the path is empty, too long, or contains a zero byte.
@@ -53,26 +50,21 @@ public struct SocketAddress: Hashable, Sendable {
     private init?(unixName name: String, isAbstract: Bool) {
         let name = Array(name.utf8)
         if !isAbstract && name.contains(0) { return nil }
-        guard
-            let bytes = unsafe SocketAddress.filled({
-                unsafe runloops_unix_address(name, name.count, isAbstract, $0)
-            })
-        else { return nil }
-        self.init(kernel: bytes)
+        unsafe self.init { unsafe runloops_unix_address(name, name.count, isAbstract, $0) }
     }
 
-    /// Calls a function that writes an address, and returns the bytes of the address.
+    /// Calls a function that writes an address; nil if that has no bytes.
     ///
     /// - Parameter fill: Writes the address, and returns its length.
-    /// - Returns: The address, or nil if the length is 0.
-    static func filled(_ fill: (UnsafeMutableRawPointer) -> UInt32) -> [UInt8]? {
+    init?(filling fill: (UnsafeMutableRawPointer) -> UInt32) {
         let capacity = runloops_address_capacity
         // Safe: the C function writes at most `capacity` bytes, and returns their number.
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             guard let start = buffer.baseAddress else { return }
             count = unsafe Int(fill(UnsafeMutableRawPointer(start)))
         }
-        return bytes.isEmpty ? nil : bytes
+        if bytes.isEmpty { return nil }
+        self.init(kernel: bytes)
     }
 
     private var kind: runloops_address_kind {
@@ -148,29 +140,21 @@ extension SocketAddress {
     /// The address of the peer of a socket; nil if the socket is not connected.
     ///
     /// - Parameter socket: The descriptor of the socket.
-    package init?(peerOf socket: CInt) {
-        let bytes = unsafe SocketAddress.filled { address in
-            var length: UInt32 = 0
-            // Safe: the C function only writes to local variables.
-            return unsafe runloops_peer_address(socket, address, &length) == 0 ? length : 0
-        }
-        guard let bytes else { return nil }
-        self.init(kernel: bytes)
-    }
-}
+    package init?(peerOf socket: CInt) { unsafe self.init(socket, runloops_peer_address) }
 
-extension SocketAddress {
     /// The address of a socket itself; nil if it is not open.
     ///
     /// - Parameter socket: The descriptor of the socket.
-    package init?(nameOf socket: CInt) {
-        let bytes = unsafe SocketAddress.filled { address in
+    package init?(nameOf socket: CInt) { unsafe self.init(socket, runloops_own_address) }
+
+    private init?(
+        _ socket: CInt, _ get: (CInt, UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt32>?) -> CInt
+    ) {
+        unsafe self.init { address in
             var length: UInt32 = 0
             // Safe: the C function only writes to local variables.
-            return unsafe runloops_own_address(socket, address, &length) == 0 ? length : 0
+            return unsafe get(socket, address, &length) == 0 ? length : 0
         }
-        guard let bytes else { return nil }
-        self.init(kernel: bytes)
     }
 }
 

@@ -262,19 +262,8 @@ struct StreamSocket: ~Copyable {
     }
 
     /// The address of this end; nil if there is no socket.
-    var localAddress: SocketAddress? { unsafe address(runloops_own_address) }
+    var localAddress: SocketAddress? { SocketAddress(nameOf: descriptor) }
 
     /// The address of the peer; nil if there is no socket or the connection has ended.
-    var peerAddress: SocketAddress? { unsafe address(runloops_peer_address) }
-
-    private func address(
-        _ get: (CInt, UnsafeMutableRawPointer?, UnsafeMutablePointer<UInt32>?) -> CInt
-    ) -> SocketAddress? {
-        let bytes = unsafe SocketAddress.filled { address in
-            var length: UInt32 = 0
-            // Safe: the C function only writes to local variables.
-            return unsafe get(descriptor, address, &length) == 0 ? length : 0
-        }
-        return bytes.map { SocketAddress(kernel: $0) }
-    }
+    var peerAddress: SocketAddress? { SocketAddress(peerOf: descriptor) }
 }

@@ -19,12 +19,12 @@ enum DatagramError {
     /// - Returns: The error, and the address to which the datagram was sent; nil if there is none.
     static func take(from descriptor: CInt) -> (code: CInt, receiver: SocketAddress?)? {
         var code: CInt = 0
-        let bytes = unsafe SocketAddress.filled { address in
+        let receiver = unsafe SocketAddress { address in
             var length: UInt32 = 0
             // Safe: the C function only writes to local variables.
             code = unsafe runloops_take_network_error(descriptor, address, &length)
             return length
         }
-        return code == 0 ? nil : (code, bytes.map { SocketAddress(kernel: $0) })
+        return code == 0 ? nil : (code, receiver)
     }
 }
