@@ -4,8 +4,8 @@ internal import RunLoops
 
 /// The socket of a connection; empty before the connection is made and after the connection has ended.
 ///
-/// The socket is a connected, non-blocking stream socket. If there is a filter, the connection receives and sends its bytes through
-/// the filter.
+/// The socket is connected and non-blocking. It can also be a pipe, a pair of pipes, or a terminal. If there is a filter, the
+/// connection receives and sends its bytes through the filter.
 struct StreamSocket: ~Copyable {
     private var owned: OwnedDescriptor?
 
