@@ -73,10 +73,7 @@ public struct HTTPClientError: Error, Hashable, Sendable {
 
     private let box: Box?
 
-    private var facts: Facts? {
-        if case .facts(let facts) = box { return facts }
-        return nil
-    }
+    private var facts: Facts? { if case .facts(let facts) = box { facts } else { nil } }
 
     /// The time limits of a transfer.
     @nonexhaustive

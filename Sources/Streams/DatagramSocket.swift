@@ -169,10 +169,7 @@ public final class DatagramSocket {
     // MARK: - State
 
     /// True until the socket has ended.
-    public var isOpen: Bool {
-        if case .open = stage { return !end.hasEnded }
-        return false
-    }
+    public var isOpen: Bool { if case .open = stage { !end.hasEnded } else { false } }
 
     /// The number of datagrams that the kernel has not accepted yet.
     public var unsentCount: Int { output.count }

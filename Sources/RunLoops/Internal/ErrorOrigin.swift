@@ -24,8 +24,7 @@ package struct ErrorOrigin: Sendable {
 
     /// Returns the text of an error: its reason, preceded by the origin if the origin is known.
     package func describing(_ reason: String) -> String {
-        if case .known(let origin) = text { return "\(origin): \(reason)" }
-        return reason
+        if case .known(let origin) = text { "\(origin): \(reason)" } else { reason }
     }
 }
 

@@ -40,8 +40,7 @@ struct EventQueue: Sendable {
         }
 
         mutating func takeFirst() -> DistributedNotificationGap? {
-            if let first = order.first { return take(first.element) }
-            return others.take()
+            if let first = order.first { take(first.element) } else { others.take() }
         }
 
         mutating func take(_ key: Key) -> DistributedNotificationGap? {

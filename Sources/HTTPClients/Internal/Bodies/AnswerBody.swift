@@ -137,10 +137,7 @@ struct AnswerBody {
         }
     }
 
-    private var chunkCount: Int {
-        if case .chunked(let scanner) = form { return scanner.chunkCount }
-        return 0
-    }
+    private var chunkCount: Int { if case .chunked(let scanner) = form { scanner.chunkCount } else { 0 } }
 
     // MARK: - Delivering
 

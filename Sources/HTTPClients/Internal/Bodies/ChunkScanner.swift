@@ -37,10 +37,7 @@ struct ChunkScanner {
     private static let digitLimit = 15
 
     /// True if the body is complete.
-    var isComplete: Bool {
-        if case .end = place { return true }
-        return false
-    }
+    var isComplete: Bool { if case .end = place { true } else { false } }
 
     /// Scans the next bytes of a body.
     ///

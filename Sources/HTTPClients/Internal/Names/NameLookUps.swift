@@ -22,10 +22,7 @@ struct NameLookUps {
         case found(String)
 
         /// The addresses; nil if there are none.
-        var addresses: String? {
-            if case .found(let addresses) = self { return addresses }
-            return nil
-        }
+        var addresses: String? { if case .found(let addresses) = self { addresses } else { nil } }
     }
 
     var host = Name.notNeeded

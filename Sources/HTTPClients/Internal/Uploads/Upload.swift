@@ -47,16 +47,10 @@ struct Upload {
         }
     }
 
-    var stream: UploadStream? {
-        if case .stream(let stream) = source { return stream }
-        return nil
-    }
+    var stream: UploadStream? { if case .stream(let stream) = source { stream } else { nil } }
 
     /// The descriptor that the body is read from; nil if the body is not read from a descriptor.
-    var descriptor: CInt? {
-        if case .file(let file) = source { return file.descriptor }
-        return nil
-    }
+    var descriptor: CInt? { if case .file(let file) = source { file.descriptor } else { nil } }
 
     /// The descriptor to watch while libcurl waits for bytes; nil if there is none.
     var awaitedDescriptor: CInt? { isWaiting ? descriptor : nil }

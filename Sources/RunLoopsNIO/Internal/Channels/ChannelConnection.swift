@@ -44,10 +44,7 @@
         var isMade: Bool { connection.isConnected }
 
         /// The error for which the connection has ended; nil if it has not.
-        var failure: (any Error)? {
-            if case .ended(let error) = life { return error }
-            return nil
-        }
+        var failure: (any Error)? { if case .ended(let error) = life { error } else { nil } }
 
         // MARK: - Readiness
 

@@ -54,10 +54,7 @@
         }
 
         /// The socket; nil before it is made, and once it has ended.
-        var socket: DatagramSocket? {
-            if case .open(let socket) = state { return socket }
-            return nil
-        }
+        var socket: DatagramSocket? { if case .open(let socket) = state { socket } else { nil } }
 
         // MARK: - Beginning
 

@@ -36,10 +36,7 @@ extension Connection {
     }
 
     /// True if a driver receives and sends the bytes.
-    var isDriven: Bool {
-        if case .driver = handlers.receiver { return true }
-        return false
-    }
+    var isDriven: Bool { if case .driver = handlers.receiver { true } else { false } }
 
     /// Takes the connection away from its driver, which puts back the bytes that it has received for nobody.
     ///
