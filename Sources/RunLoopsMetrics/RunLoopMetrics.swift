@@ -74,14 +74,21 @@
         /// > Thread safety: any thread; it blocks. A loop whose handler makes this call is treated as a loop that does not answer.
         @available(*, noasync, message: "this blocks the thread; await the asynchronous update instead")
         public func update() {
-            try? thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
+            // Once the thread has ended, there is nothing to update.
+            do {
+                try thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
+            } catch {}
         }
 
         /// Reports the current counts, and returns when they are reported, without blocking a thread.
         ///
         /// Apart from that, this behaves like the method of the same name that blocks.
         nonisolated(nonsending) public func update() async {
-            try? await thread.runLoop.performAndWait { [updates] in updates.assumeIsolated { $0.update() } }
+            do {
+                try await thread.runLoop.performAndWait { [updates] in
+                    updates.assumeIsolated { $0.update() }
+                }
+            } catch {}
         }
 
         /// Ends the updates.
