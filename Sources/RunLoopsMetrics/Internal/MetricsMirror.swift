@@ -42,8 +42,11 @@
                 if family.kind == .gauge {
                     for (labels, value) in family.sums {
                         let labels = labels.map { ($0.name, $0.value) }
-                        shown.insert(Key(family.name, labels))
-                        meter(family.name, labels).set(value)
+                        let key = Key(family.name, labels)
+                        shown.insert(key)
+                        meters.value(of: key) { [factory] in
+                            Meter(label: family.name, dimensions: labels, factory: factory)
+                        }.set(value)
                     }
                 } else {
                     for sample in family.samples { count(sample, of: family, before: before) }
@@ -68,49 +71,33 @@
             // loop has ended, and the kernel has reused that thread's ID for the thread of the newer loop.
             let earlier = before[source] ?? 0
             let growth = sample.value < earlier ? sample.value : sample.value - earlier
+            let key = Key(family.name, labels)
             if family.kind == .secondsCounter {
-                secondsCounter(family.name, labels).increment(by: Double(growth) / 1e9)
+                secondsCounters.value(of: key) { [factory] in
+                    FloatingPointCounter(label: family.name, dimensions: labels, factory: factory)
+                }.increment(by: Double(growth) / 1e9)
             } else {
-                counter(family.name, labels).increment(by: growth)
+                counters.value(of: key) { [factory] in
+                    Counter(label: family.name, dimensions: labels, factory: factory)
+                }.increment(by: growth)
             }
         }
 
         /// Records a duration in a timer.
         mutating func record(_ duration: Duration, _ name: String, _ labels: [(String, String)]) {
-            timer(name, labels).recordNanoseconds(duration.wholeNanoseconds)
-        }
-
-        // MARK: - The metrics, made when they are first needed
-
-        private mutating func counter(_ name: String, _ labels: [(String, String)]) -> Counter {
-            let made =
-                counters[Key(name, labels)] ?? Counter(label: name, dimensions: labels, factory: factory)
-            counters[Key(name, labels)] = made
-            return made
-        }
-
-        private mutating func secondsCounter(
-            _ name: String, _ labels: [(String, String)]
-        ) -> FloatingPointCounter {
-            let made =
-                secondsCounters[Key(name, labels)]
-                ?? FloatingPointCounter(label: name, dimensions: labels, factory: factory)
-            secondsCounters[Key(name, labels)] = made
-            return made
-        }
-
-        private mutating func meter(_ name: String, _ labels: [(String, String)]) -> Meter {
-            let made = meters[Key(name, labels)] ?? Meter(label: name, dimensions: labels, factory: factory)
-            meters[Key(name, labels)] = made
-            return made
-        }
-
-        private mutating func timer(_ name: String, _ labels: [(String, String)]) -> CoreMetrics.Timer {
-            let made =
-                timers[Key(name, labels)]
-                ?? CoreMetrics.Timer(
+            timers.value(of: Key(name, labels)) { [factory] in
+                CoreMetrics.Timer(
                     label: name, dimensions: labels, preferredDisplayUnit: .seconds, factory: factory)
-            timers[Key(name, labels)] = made
+            }.recordNanoseconds(duration.wholeNanoseconds)
+        }
+    }
+
+    extension Dictionary {
+        /// The value of a key, which is made when it is first needed.
+        fileprivate mutating func value(of key: Key, _ make: () -> Value) -> Value {
+            if let known = self[key] { return known }
+            let made = make()
+            self[key] = made
             return made
         }
     }
