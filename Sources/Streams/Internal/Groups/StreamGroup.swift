@@ -92,12 +92,16 @@ final class StreamGroup {
         lists.value.freeSlots.append(slot)
         if count > 0 { return }
         // The last member has left. So the group leaves its mode, which it no longer keeps alive.
+        forgetAll()
+        input.leave()
+    }
+
+    private func forgetAll() {
         lists.value.slots = []
         lists.value.freeSlots = []
         lists.value.queue.removeAll()
         lists.value.reportCount = 0
         streams.forget(self)
-        input.leave()
     }
 
     func change(_ slot: Int, _ descriptor: CInt, _ interest: EpollSet.Interest) {
@@ -155,11 +159,7 @@ extension StreamGroup: InputServer {
     func didLeaveLoop() {
         // A group that still has members leaves the loop only because the loop's thread is ending.
         let members = lists.value.slots.compactMap { $0.member }
-        lists.value.slots = []
-        lists.value.freeSlots = []
-        lists.value.queue.removeAll()
-        lists.value.reportCount = 0
-        streams.forget(self)
+        forgetAll()
         // The places of all members are cleared first, because a handler of one member may close another member.
         for member in members { member.places.forget() }
         for member in members { member.loopEnds() }
