@@ -60,10 +60,6 @@ public struct DistributedNotificationError: Error, Hashable, Sendable {
 
     static func tooLarge(limit: Int) -> DistributedNotificationError { .init(.tooLarge, limit: limit) }
 
-    static func tooManyTopics(limit: Int) -> DistributedNotificationError {
-        .init(.tooManyTopics, limit: limit)
-    }
-
     static func port(_ error: MessagePortError) -> DistributedNotificationError {
         .init(.port, portError: error)
     }

@@ -24,10 +24,12 @@ public final class RemoteInspector: Sendable {
     public init(processID: Int32, timeout: Duration = .seconds(5)) throws(RemoteInspectorError) {
         self.processID = processID
         do { port = try RemotePort(named: Inspector.name(of: processID), before: .now + timeout) } catch {
-            if error.reason == .name, !ProcessFile.exists(processID) { throw .noProcess(processID) }
+            if error.reason == .name, !ProcessFile.exists(processID) {
+                throw .init(.noProcess, processID: processID)
+            }
             throw .port(error)
         }
-        if port.peer.processID != processID { throw .notTheProcess(port.peer) }
+        if port.peer.processID != processID { throw .init(.notTheProcess, peer: port.peer) }
     }
 
     /// Asks the inspector for a report.

@@ -59,15 +59,7 @@ public struct RemoteInspectorError: Error, Hashable, Sendable {
             ?? (details.isEmpty ? nil : .details(details))
     }
 
-    static func noProcess(_ processID: Int32) -> RemoteInspectorError {
-        .init(.noProcess, processID: processID)
-    }
-
     static func port(_ error: MessagePortError) -> RemoteInspectorError { .init(.port, portError: error) }
-
-    static func notTheProcess(_ peer: PeerCredentials) -> RemoteInspectorError {
-        .init(.notTheProcess, peer: peer)
-    }
 
     static func refused(_ details: String) -> RemoteInspectorError { .init(.refused, details: details) }
 

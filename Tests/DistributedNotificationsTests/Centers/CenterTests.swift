@@ -204,7 +204,7 @@ struct CenterTests {
             try center.post("a", sender: String(repeating: "x", count: 256))
         }
         #expect(try center.post("a") == 1)
-        #expect(throws: DistributedNotificationError.tooManyTopics(limit: 1)) { try center.post("b") }
+        #expect(throws: DistributedNotificationError(.tooManyTopics, limit: 1)) { try center.post("b") }
         #expect(try center.post("a") == 2)
         center.invalidate()
         #expect(throws: DistributedNotificationError(.ended)) { try center.post("a") }

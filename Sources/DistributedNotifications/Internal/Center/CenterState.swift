@@ -131,7 +131,7 @@ final class CenterState: Sendable {
                 topic, payload: payload, date: date, at: time, isImmediate: isImmediate,
                 dropsOldest: dropsOldest)
             {
-            case .tooManyTopics: throw .tooManyTopics(limit: options.topicLimit)
+            case .tooManyTopics: throw .init(.tooManyTopics, limit: options.topicLimit)
             case .full:
                 if !waits { throw DistributedNotificationError(.full) }
                 let shot = OneShot<DistributedNotificationError?>()
