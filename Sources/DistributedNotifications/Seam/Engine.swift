@@ -79,11 +79,6 @@ package struct EngineStart: Sendable {
     /// The number is in the first 8 bytes, little-endian. It is stored before the post is handed to the engine. The
     /// center keeps the descriptor open until the engine ends.
     package let numberFile: CInt?
-
-    package init(poster: PosterID, numberFile: CInt?) {
-        self.poster = poster
-        self.numberFile = numberFile
-    }
 }
 
 /// The result of handing a post to an engine.

@@ -53,13 +53,6 @@ package struct Subscription: Hashable, Sendable {
     package let sender: String?
     package var start: Start
 
-    package init(number: UInt64, name: String?, sender: String?, start: Start) {
-        self.number = number
-        self.name = name
-        self.sender = sender
-        self.start = start
-    }
-
     /// Returns true if the subscription is for the name and the sender of a topic.
     package func matches(_ topic: Topic) -> Bool {
         (name == nil || name == topic.name) && (sender == nil || sender == topic.sender)
