@@ -161,11 +161,9 @@ extension Int64 {
             }
         let whole = size / unit
         let digits = whole >= 100 || unit == 1 ? 0 : whole >= 10 ? 1 : 2
-        let sign = self < 0 ? "-" : ""
-        if digits == 0 { return "\(sign)\(whole) \(name)" }
+        if digits == 0 { return "\(self < 0 ? "-" : "")\(whole) \(name)" }
         let power: UInt64 = digits == 1 ? 10 : 100
-        let decimals = String(size % unit * power / unit)
-        return "\(sign)\(whole)." + String(repeating: "0", count: digits - decimals.count) + decimals
-            + " \(name)"
+        let shown = Int64(whole * power + size % unit * power / unit)
+        return (self < 0 ? -shown : shown).text(decimals: digits) + " \(name)"
     }
 }

@@ -7,8 +7,7 @@ struct ChromeTrace {
     init(_ trace: Trace) {
         var json = JSONText()
         json.object { json in
-            json.key("displayTimeUnit")
-            json.string("ns")
+            json.pair("displayTimeUnit", "ns")
             json.key("traceEvents")
             json.array { json in
                 ChromeTrace.name("process_name", trace.program, trace, thread: 0, &json)
@@ -29,43 +28,32 @@ struct ChromeTrace {
     ) {
         json.newLine()
         json.object { json in
-            json.key("name")
-            json.string(kind)
-            json.key("ph")
-            json.string("M")
+            json.pair("name", kind)
+            json.pair("ph", "M")
             place(trace, thread, &json)
             json.key("args")
-            json.object { json in
-                json.key("name")
-                json.string(name)
-            }
+            json.object { $0.pair("name", name) }
         }
     }
 
     private static func place(_ trace: Trace, _ thread: Int32, _ json: inout JSONText) {
-        json.key("pid")
-        json.number(trace.process)
-        json.key("tid")
-        json.number(thread)
+        json.pair("pid", trace.process)
+        json.pair("tid", thread)
     }
 
     private static func item(_ item: Trace.Item, _ trace: Trace, _ thread: Int32, _ json: inout JSONText) {
         json.newLine()
         json.object { json in
-            json.key("name")
-            json.string(item.event.title)
-            json.key("cat")
-            json.string(item.event.kind.word)
-            json.key("ph")
-            json.string(item.end == nil ? "i" : "X")
+            json.pair("name", item.event.title)
+            json.pair("cat", item.event.kind.word)
+            json.pair("ph", item.end == nil ? "i" : "X")
             json.key("ts")
             json.microseconds(item.start - trace.begin)
             if let end = item.end {
                 json.key("dur")
                 json.microseconds(end - item.start)
             } else {
-                json.key("s")
-                json.string("t")
+                json.pair("s", "t")
             }
             place(trace, thread, &json)
             arguments(item, &json)
@@ -75,18 +63,11 @@ struct ChromeTrace {
         let isPost = item.event.kind.isInstant
         json.newLine()
         json.object { json in
-            json.key("name")
-            json.string("message")
-            json.key("cat")
-            json.string("message")
-            json.key("ph")
-            json.string(isPost ? "s" : "f")
-            if !isPost {
-                json.key("bp")
-                json.string("e")
-            }
-            json.key("id")
-            json.string(String(flow, radix: 16))
+            json.pair("name", "message")
+            json.pair("cat", "message")
+            json.pair("ph", isPost ? "s" : "f")
+            if !isPost { json.pair("bp", "e") }
+            json.pair("id", String(flow, radix: 16))
             json.key("ts")
             json.microseconds(item.start - trace.begin)
             place(trace, thread, &json)

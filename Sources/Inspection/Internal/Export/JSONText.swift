@@ -23,6 +23,16 @@ struct JSONText {
         needsComma = false
     }
 
+    mutating func pair(_ key: String, _ value: String) {
+        self.key(key)
+        string(value)
+    }
+
+    mutating func pair(_ key: String, _ value: some BinaryInteger) {
+        self.key(key)
+        number(value)
+    }
+
     mutating func string(_ value: String) {
         separate()
         text += "\""
@@ -47,11 +57,7 @@ struct JSONText {
     /// Appends a number of nanoseconds, as microseconds with three decimals.
     mutating func microseconds(_ nanoseconds: Int64) {
         separate()
-        let magnitude = nanoseconds.magnitude
-        let decimals = String(magnitude % 1000)
-        text +=
-            "\(nanoseconds < 0 ? "-" : "")\(magnitude / 1000)."
-            + String(repeating: "0", count: 3 - decimals.count) + decimals
+        text += nanoseconds.text(decimals: 3)
     }
 
     /// Begins a new line, so that a long text is readable.

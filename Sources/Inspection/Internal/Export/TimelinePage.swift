@@ -73,12 +73,9 @@ struct TimelinePage {
         var texts = Texts()
         var json = JSONText()
         json.object { json in
-            json.key("process")
-            json.number(trace.process)
-            json.key("program")
-            json.string(trace.program)
-            json.key("length")
-            json.number(max(1, trace.end - trace.begin))
+            json.pair("process", trace.process)
+            json.pair("program", trace.program)
+            json.pair("length", max(1, trace.end - trace.begin))
             json.key("threads")
             json.array { json in
                 for lane in trace.threads { write(lane, trace.begin, &texts, &json) }
@@ -94,10 +91,8 @@ struct TimelinePage {
     ) {
         json.newLine()
         json.object { json in
-            json.key("id")
-            json.number(lane.id)
-            json.key("name")
-            json.string(lane.name)
+            json.pair("id", lane.id)
+            json.pair("name", lane.name)
             json.key("state")
             json.string(
                 (lane.hasEnded ? "ended" : "") + (lane.lacksEvents ? " older events were overwritten" : ""))

@@ -54,18 +54,20 @@ extension MetricFamily {
         var text = "# HELP \(name) \(help)\n# TYPE \(name) \(kind == .gauge ? "gauge" : "counter")\n"
         for (labels, value) in sums {
             let list = labels.map { "\($0.name)=\"\($0.value.metricsEscaped)\"" }.joined(separator: ",")
-            text += "\(name){\(list)} \(kind == .secondsCounter ? value.inSeconds : "\(value)")\n"
+            text += "\(name){\(list)} \(kind == .secondsCounter ? value.text(decimals: 9) : "\(value)")\n"
         }
         return text
     }
 }
 
 extension Int64 {
-    /// This number of nanoseconds, written as seconds.
-    fileprivate var inSeconds: String {
-        let decimals = String(magnitude % 1_000_000_000)
-        return "\(self < 0 ? "-" : "")\(magnitude / 1_000_000_000)."
-            + String(repeating: "0", count: 9 - decimals.count) + decimals
+    /// This number, divided by ten for each of some decimals.
+    func text(decimals count: Int) -> String {
+        var power: UInt64 = 1
+        for _ in 0..<count { power *= 10 }
+        let decimals = String(magnitude % power)
+        return "\(self < 0 ? "-" : "")\(magnitude / power)."
+            + String(repeating: "0", count: count - decimals.count) + decimals
     }
 }
 
