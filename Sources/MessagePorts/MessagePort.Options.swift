@@ -4,7 +4,7 @@ extension MessagePort {
     /// The limits of what a port accepts from other processes, and its time-outs.
     ///
     /// ```swift
-    /// var limits = MessagePort.Options()
+    /// var options = MessagePort.Options()
     /// options.messageByteLimit = 4_096
     /// options.connectionLimit = 16
     /// ```
