@@ -116,8 +116,7 @@ final class LoopReading: Sendable {
                 "\(member): the port made at \(origin) is not in this thread's loop; add it to the loop first, and call this on the loop's thread"
             )
         }
-        let replaced = input[keyPath: place]
-        input[keyPath: place] = handler
+        let replaced = exchange(&input[keyPath: place], with: handler)
         // The event may have occurred already.
         input.input.becameReady()
         // The old handler is released after the change: destroying an object that the handler captures can call this function

@@ -61,8 +61,7 @@ extension MessagePortCore {
         _ handler: @escaping (MessagePort, MessagePort.Peer) -> Void
     ) {
         guard let input = inputHere(member) else { return }
-        let replaced = input[keyPath: place]
-        input[keyPath: place] = handler
+        let replaced = exchange(&input[keyPath: place], with: handler)
         // The old handler is released after the change, because its captures can call this function again when they are destroyed.
         withExtendedLifetime(replaced) {}
     }
