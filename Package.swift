@@ -70,10 +70,10 @@ let package = Package(
             providers: [.apt(["libevent-dev"])]),
         // The libraries of optional products are without pkg-config: SwiftPM would look for each of them, and print a hint for each
         // that is not installed, also if no product uses it. The compiler finds their headers where Debian installs them.
-        .systemLibrary(name: "CLibCurl", path: "CLibCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CLibZ", path: "CLibZ", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CLibSSL", path: "CLibSSL", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CLibHiredis", path: "CLibHiredis", providers: [.apt(["libhiredis-dev"])]),
+        .systemLibrary(name: "CLibCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLibZ", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CLibSSL", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLibHiredis", providers: [.apt(["libhiredis-dev"])]),
         .target(name: "CEventBase", dependencies: ["CLibEvent"]),
         .target(name: "CThreads"),
         .target(name: "CMainQueue"),
