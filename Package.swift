@@ -74,13 +74,9 @@ let package = Package(
         .systemLibrary(name: "CLibZ", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CLibSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CLibHiredis", providers: [.apt(["libhiredis-dev"])]),
-        .target(name: "CEventBase", dependencies: ["CLibEvent"]),
-        .target(name: "CThreads"),
-        .target(name: "CMainQueue"),
+        // What Swift cannot express, one header for each subject. The headers need no header of libevent.
+        .target(name: "CRunLoops", dependencies: ["CLibEvent"]),
         .target(name: "CFoundationLoops"),
-        .target(name: "CSockets"),
-        .target(name: "CStreams"),
-        .target(name: "CNumberFiles"),
         // Code in C does not link the libraries of the modules that it uses.
         .target(
             name: "CTransfers", dependencies: ["CLibCurl", "CLibZ"],
@@ -91,27 +87,25 @@ let package = Package(
         .target(
             name: "RunLoops",
             dependencies: [
-                "CLibEvent", "CEventBase", "CThreads", "CMainQueue",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "CLibEvent", "CRunLoops", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(
             name: "MessagePorts",
             dependencies: [
-                "RunLoops", "CThreads", "CSockets",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "RunLoops", "CRunLoops", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(
             name: "Notifications",
             dependencies: [
-                "RunLoops", "CThreads", .product(name: "DequeModule", package: "swift-collections"),
+                "RunLoops", "CRunLoops", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(
             name: "DistributedNotifications",
             dependencies: [
-                "MessagePorts", "RunLoops", "CNumberFiles",
+                "MessagePorts", "RunLoops", "CRunLoops",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
@@ -125,7 +119,7 @@ let package = Package(
         .target(
             name: "Streams",
             dependencies: [
-                "RunLoops", "CStreams", .product(name: "DequeModule", package: "swift-collections"),
+                "RunLoops", "CRunLoops", .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: settings),
         .target(name: "Inspection", dependencies: ["RunLoops", "MessagePorts"], swiftSettings: settings),
@@ -187,7 +181,7 @@ let package = Package(
         .target(
             name: "RunLoopsNIO",
             dependencies: [
-                "RunLoops", "Streams", "CStreams",
+                "RunLoops", "Streams", "CRunLoops",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["NIO"])),
             ],
@@ -229,7 +223,7 @@ let package = Package(
             path: "Tests/TestExpectations",
             swiftSettings: settings),
         .executableTarget(
-            name: "PlainMain", dependencies: ["RunLoops", "RunLoopsTesting", "CMainQueue", "TestSupport"],
+            name: "PlainMain", dependencies: ["RunLoops", "RunLoopsTesting", "CRunLoops", "TestSupport"],
             path: "Tests/Programs/PlainMain",
             swiftSettings: settings),
         .executableTarget(
@@ -243,7 +237,7 @@ let package = Package(
             name: "TopLevelMain", dependencies: ["RunLoops", "TestSupport"],
             path: "Tests/Programs/TopLevelMain", swiftSettings: settings),
         .executableTarget(
-            name: "PortPeer", dependencies: ["MessagePorts", "RunLoops", "CSockets", "TestSupport"],
+            name: "PortPeer", dependencies: ["MessagePorts", "RunLoops", "CRunLoops", "TestSupport"],
             path: "Tests/Programs/PortPeer", swiftSettings: settings),
         .executableTarget(
             name: "NotificationPeer",
@@ -260,15 +254,11 @@ let package = Package(
             path: "Tests/Programs/Soak", swiftSettings: settings),
         .testTarget(
             name: "RunLoopsTests",
-            dependencies: [
-                "RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations", "CSQLite", "CLines",
-            ],
+            dependencies: ["RunLoops", "CRunLoops", "TestSupport", "TestExpectations", "CSQLite", "CLines"],
             swiftSettings: settings),
         .testTarget(
             name: "MessagePortsTests",
-            dependencies: [
-                "MessagePorts", "RunLoops", "CSockets", "CThreads", "TestSupport", "TestExpectations",
-            ],
+            dependencies: ["MessagePorts", "RunLoops", "CRunLoops", "TestSupport", "TestExpectations"],
             swiftSettings: settings),
         .testTarget(
             name: "DistributedNotificationsTests",
@@ -287,7 +277,7 @@ let package = Package(
         .testTarget(
             name: "StreamsTests",
             dependencies: [
-                "Streams", "RunLoops", "CStreams", "RunLoopsTesting", "TestSupport", "TestExpectations",
+                "Streams", "RunLoops", "CRunLoops", "RunLoopsTesting", "TestSupport", "TestExpectations",
             ],
             swiftSettings: settings),
         .executableTarget(

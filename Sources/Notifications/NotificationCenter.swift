@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 public import RunLoops
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 public import RunLoops
 
 /// A socket that receives and sends datagrams on a loop, over UDP or as a Unix socket.

@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 
 /// The address of one end of a connection: an IP address with a port, or the name of a Unix socket.
 ///

@@ -23,7 +23,7 @@ public enum TypeChecker {
         let source = directory.path + "/code.swift"
         let output = directory.path + "/output"
         try code.write(toFile: source, atomically: false, encoding: .utf8)
-        let targets = ["CThreads", "CMainQueue", "CFoundationLoops", "CSockets", "CEventBase"]
+        let targets = ["CRunLoops", "CFoundationLoops"]
         let modules = targets.map {
             "-I '\(Documentation.root)Sources/\($0)/include' "
                 + "-Xcc '-fmodule-map-file=\(products.path)/\($0).build/module.modulemap'"

@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 extension RunLoop {
     /// Makes the main thread run its loop after the first suspension of an asynchronous main.

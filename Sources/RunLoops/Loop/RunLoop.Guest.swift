@@ -1,4 +1,4 @@
-internal import CEventBase
+internal import CRunLoops
 
 extension RunLoop {
     /// A run loop that is served by another main loop of its thread, such as GLib's main loop or your own epoll loop.

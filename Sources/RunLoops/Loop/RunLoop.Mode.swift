@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 extension RunLoop {
     /// The name of a set of a loop's inputs, such as timers, sources and ports.

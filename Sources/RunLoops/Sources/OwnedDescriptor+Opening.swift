@@ -1,5 +1,5 @@
 internal import CLibEvent
-internal import CThreads
+internal import CRunLoops
 internal import Glibc
 
 // Each descriptor is close-on-exec from the start, so a program that another thread starts at the same time does not inherit it.

@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 extension RunLoopThread {
     /// The scheduling of a thread among the threads that compete for a processor.

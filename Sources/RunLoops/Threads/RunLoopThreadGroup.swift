@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 /// Threads with a loop each, among which work is distributed in turn.

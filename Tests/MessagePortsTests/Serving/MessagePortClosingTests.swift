@@ -1,4 +1,4 @@
-import CSockets
+import CRunLoops
 import Glibc
 import TestExpectations
 import TestSupport

@@ -1,4 +1,4 @@
-import CMainQueue
+import CRunLoops
 import Dispatch
 import Glibc
 import RunLoops

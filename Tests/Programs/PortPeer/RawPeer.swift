@@ -1,4 +1,4 @@
-import CSockets
+import CRunLoops
 import Glibc
 
 /// A peer of a port that does not follow the protocol.

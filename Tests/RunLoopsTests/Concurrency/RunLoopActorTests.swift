@@ -1,4 +1,4 @@
-import CThreads
+import CRunLoops
 import RunLoops
 import TestSupport
 import Testing

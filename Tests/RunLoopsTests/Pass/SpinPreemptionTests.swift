@@ -1,5 +1,5 @@
 #if DEBUG
-    import CThreads
+    import CRunLoops
     import TestExpectations
     import TestSupport
     import Testing

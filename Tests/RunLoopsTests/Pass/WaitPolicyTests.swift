@@ -1,4 +1,4 @@
-import CThreads
+import CRunLoops
 import Glibc
 import TestSupport
 import Testing

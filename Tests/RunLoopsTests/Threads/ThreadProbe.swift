@@ -1,4 +1,4 @@
-import CThreads
+import CRunLoops
 import Glibc
 
 /// The state of a thread of this process, as the kernel reports it.

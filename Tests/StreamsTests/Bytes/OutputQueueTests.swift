@@ -1,4 +1,4 @@
-import CStreams
+import CRunLoops
 import TestSupport
 import Testing
 

@@ -1,4 +1,4 @@
-internal import CNumberFiles
+internal import CRunLoops
 internal import Glibc
 
 /// A memory file in which a poster stores the number of its last post.

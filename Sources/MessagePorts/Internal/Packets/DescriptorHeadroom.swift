@@ -1,4 +1,4 @@
-internal import CSockets
+internal import CRunLoops
 internal import Synchronization
 
 /// A check that this process has enough free descriptor numbers to receive any packet.

@@ -1,4 +1,4 @@
-internal import CSockets
+internal import CRunLoops
 internal import RunLoops
 
 /// The count of the descriptors that were received on one connection, and the bounds on that count.

@@ -1,4 +1,4 @@
-internal import CSockets
+internal import CRunLoops
 internal import Glibc
 internal import RunLoops
 internal import Synchronization

@@ -1,4 +1,4 @@
-internal import CSockets
+internal import CRunLoops
 internal import RunLoops
 
 /// The packets that a port keeps for all its peers that do not read, and their limits in all.

@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import RunLoops
 
 // Sending the packets that a peer had no room for, on the thread of the loop that has the port's claim.

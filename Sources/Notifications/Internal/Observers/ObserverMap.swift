@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 /// A map from keys to observations, which many threads can use at the same time, by read-copy-update.

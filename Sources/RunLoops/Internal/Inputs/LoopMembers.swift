@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// The inputs of one loop, and the modes that they are in.
 ///

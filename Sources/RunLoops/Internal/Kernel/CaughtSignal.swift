@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// A signal that a source has taken over, and the descriptors from which the source reads the arrivals of the signal.
 ///

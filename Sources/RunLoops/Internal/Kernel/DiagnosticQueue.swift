@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import DequeModule
 
 /// A report: one line for an operator, and named details for structured logs.

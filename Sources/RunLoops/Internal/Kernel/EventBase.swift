@@ -1,5 +1,5 @@
-internal import CEventBase
 internal import CLibEvent
+internal import CRunLoops
 internal import Glibc
 
 /// A libevent base on epoll, without libevent's locks and timers.

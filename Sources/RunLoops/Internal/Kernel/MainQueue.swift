@@ -1,6 +1,5 @@
 internal import CLibEvent
-internal import CMainQueue
-internal import CThreads
+internal import CRunLoops
 internal import Dispatch
 
 /// The main dispatch queue, as the main thread's loop serves it.

@@ -1,5 +1,5 @@
-internal import CEventBase
 internal import CLibEvent
+internal import CRunLoops
 
 /// Sleeps on behalf of a loop, until a sender writes to the loop's ``Wakeup``, the loop's alarm fires, or a descriptor is ready.
 ///

@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Glibc
 
 /// A pidfd: a descriptor that refers to one process.

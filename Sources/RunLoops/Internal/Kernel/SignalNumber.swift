@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Glibc
 
 /// The number of a signal.

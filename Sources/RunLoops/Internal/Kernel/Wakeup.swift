@@ -1,5 +1,5 @@
-internal import CEventBase
 internal import CLibEvent
+internal import CRunLoops
 internal import Glibc
 internal import Synchronization
 

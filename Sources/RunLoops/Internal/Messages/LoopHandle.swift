@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 /// The part of a loop that every thread can access: the mailbox, and the descriptor that wakes the loop.

@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 /// An allocator of the nodes that one thread sends.

@@ -1,5 +1,5 @@
 internal import CLibEvent
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 // Spinning and sleeping.

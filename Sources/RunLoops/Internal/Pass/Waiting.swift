@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 /// The way in which a loop waits for work, and the measurements from which the loop chooses that way.

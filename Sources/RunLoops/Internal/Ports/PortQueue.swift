@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 // The count of a port's room, and the senders that wait for room in a port with a limit. They wait in the wait queue, which the

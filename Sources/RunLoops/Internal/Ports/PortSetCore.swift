@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import DequeModule
 internal import Synchronization
 

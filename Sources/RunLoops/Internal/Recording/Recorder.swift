@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 /// The functions with which the other parts of the package report events to the flight recorder.

@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// The clock of a flight recording: the processor's cycle counter, or the clock of ``Moment`` in nanoseconds.
 ///

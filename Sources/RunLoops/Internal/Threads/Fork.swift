@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// Ends the program with a message if it uses a loop in a child that was forked by a process with loops.
 ///

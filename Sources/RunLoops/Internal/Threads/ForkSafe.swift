@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// A value behind a lock that also works in a forked child, where the lock is free and the value is consistent.
 ///

@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// The number of ``Guarded`` values whose locks the calling thread holds, in debug builds.
 ///

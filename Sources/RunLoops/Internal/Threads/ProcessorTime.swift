@@ -1,5 +1,5 @@
 internal import CLibEvent
-internal import CThreads
+internal import CRunLoops
 internal import Glibc
 internal import Synchronization
 

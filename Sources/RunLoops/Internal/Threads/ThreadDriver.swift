@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// A replacement for the clock and for sleep on one thread, so that a simulation decides when time passes and which thread runs.
 ///

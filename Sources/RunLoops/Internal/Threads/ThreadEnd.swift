@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Glibc
 
 /// Releases the objects that the package keeps for a thread when that thread ends.

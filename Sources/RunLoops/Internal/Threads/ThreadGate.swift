@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// A gate at which threads wait until another thread opens the gate.
 ///

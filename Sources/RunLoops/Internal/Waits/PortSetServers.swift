@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 internal import Synchronization
 
 /// A table of the threads that serve port sets.

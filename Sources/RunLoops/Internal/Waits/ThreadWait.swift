@@ -1,4 +1,4 @@
-internal import CThreads
+internal import CRunLoops
 
 /// The record of one wait in which a thread waits for other threads.
 ///

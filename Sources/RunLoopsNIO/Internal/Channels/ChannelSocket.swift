@@ -1,5 +1,5 @@
 #if NIO
-    internal import CStreams
+    internal import CRunLoops
     internal import Glibc
     internal import NIOCore
     internal import RunLoops

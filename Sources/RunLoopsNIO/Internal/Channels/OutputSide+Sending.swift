@@ -1,6 +1,6 @@
 #if NIO
     internal import DequeModule
-    internal import CStreams
+    internal import CRunLoops
     internal import Glibc
     internal import NIOCore
     internal import Streams

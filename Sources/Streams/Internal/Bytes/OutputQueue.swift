@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 internal import DequeModule
 
 /// Bytes that were written and that the kernel has not accepted yet.

@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 internal import RunLoops
 
 /// The resolution of one host name, for one connection.

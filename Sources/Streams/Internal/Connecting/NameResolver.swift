@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 internal import RunLoops
 
 /// Resolves host names for the whole process, on a few threads of its own, because the system's resolver blocks.

@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 internal import Glibc
 
 /// The errors of datagrams that were sent.

@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 internal import Glibc
 
 /// The memory into which a socket receives several datagrams at once, and those that were not handled yet.

@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 internal import DequeModule
 internal import Glibc
 internal import RunLoops

@@ -2,8 +2,8 @@
 
 #include <stdbool.h>
 
-// The functions with which libdispatch and the Swift runtime let a run loop serve the main queue. Their headers do not declare
-// these functions.
+// The functions with which libdispatch and the Swift runtime let a run loop serve the main queue. They are undocumented, and no
+// header declares them. No other file of the package uses undocumented functions.
 //
 // The references are weak: a program starts even if one of the functions does not exist. `dlsym` would find none of them in a
 // program that is linked statically.

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "include/streams_shim.h"
+#include "streams_shim.h"
 
 #include <errno.h>
 #include <fcntl.h>
