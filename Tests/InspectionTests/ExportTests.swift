@@ -33,6 +33,7 @@ import Testing
         return snapshot
     }
 
+    // Guarantees: In a recording that is written, slices are nested, and every arrow has both ends.
     @Test(arguments: [8 << 20, 1])
     func `slices are nested, and lie within those around them`(bytes: Int) throws {
         let trace = Trace(try ExportTests.recording(atMost: bytes))
@@ -56,6 +57,7 @@ import Testing
         }
     }
 
+    // Guarantees: In a recording that is written, slices are nested, and every arrow has both ends.
     @Test(arguments: [8 << 20, 1])
     func `every arrow has both ends, and a post without a handler is marked`(bytes: Int) throws {
         let trace = Trace(try ExportTests.recording(atMost: bytes))
@@ -103,6 +105,7 @@ import Testing
         #expect(depth.values.allSatisfy { $0 == 0 })
     }
 
+    // Guarantees: The text of a mark cannot change the page that shows the mark.
     @Test func `the page loads nothing, and a mark cannot break out of its script`() throws {
         let page = String(decoding: try ExportTests.recording().bytes(as: .page), as: UTF8.self)
         #expect(page.contains("default-src 'none'"))

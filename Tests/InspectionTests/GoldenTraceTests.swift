@@ -31,6 +31,7 @@ import Testing
             .replacing(/(RunLoops[A-Za-z]*\/[A-Za-z+.]+):[0-9]+/) { "\($0.1)" }
     }
 
+    // Guarantees: One seed of a simulation gives one trace, byte by byte.
     @Test(arguments: TraceFormat.allCases)
     func `one seed gives one trace, byte by byte`(format: TraceFormat) throws {
         for seed in 0..<5 as Range<UInt64> {

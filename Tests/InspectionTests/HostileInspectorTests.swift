@@ -12,6 +12,7 @@ import Testing
     private static let inspected = Program("Inspected")
     private static let inspect = Program("runloop-inspect")
 
+    // Guarantees: No text of another process has a character that a terminal obeys.
     @Test func `the texts of an inspector are harmless wherever they are shown`() throws {
         let escape = "\u{1B}]0;OWNED\u{7}\u{1B}[2J\u{9B}31mall is well\u{202E}"
         var fake = try FakeInspector(.text(Array(escape.utf8)))
@@ -98,6 +99,7 @@ import Testing
         }
     }
 
+    // Guarantees: A process that says nothing does not delay the look at another one.
     @Test func `processes that say nothing hold no other look-up up`() throws {
         // Stopped processes are as silent as those that only have the name of an inspector.
         let user = Child.canChangeUser ? "nobody" : "idle"
@@ -132,6 +134,7 @@ import Testing
         try next([])
     }
 
+    // Guarantees: However many requests an inspector gets, it asks each loop at most once in a tenth of a second.
     @Test func `however many requests there are, a loop is asked once in a tenth of a second`() throws {
         let inspector = try Inspector()
         defer { inspector.stop() }

@@ -78,6 +78,7 @@ import Testing
         return tokens.joined()
     }
 
+    // Guarantees: No text of another process has a character that a terminal obeys.
     @Test func `whatever numbers and texts a report has, its forms are made, and are harmless`() throws {
         let original = Self.report().json
         var (read, earlier) = (0, Self.report())

@@ -25,6 +25,7 @@ import Testing
         }
     }
 
+    // Guarantees: The inspector answers while every loop of the process is blocked.
     @Test func `loops that wait for each other are named, with the places of their waits`() throws {
         try InspectorTests.inspected.whileRunning("pair", "unrecorded") { process, _ in
             let report = try RemoteInspector(processID: process).report()
@@ -124,6 +125,7 @@ import Testing
 
     private static var ownID: Int32 { ProcessFile.processID }
 
+    // Guarantees: Nothing that a process sends to the inspector can end it, or stop it from answering others.
     @Test func `garbage and unknown questions are refused, and the next question is answered`() throws {
         let inspector = try Inspector()
         defer { inspector.stop() }
@@ -137,6 +139,7 @@ import Testing
         #expect(try remote.report().processID == InspectorTests.ownID)
     }
 
+    // Guarantees: A process that has taken the name of another process's inspector is not believed.
     @Test func `a name that another process has taken is not believed`() throws {
         // This process registers the name of the inspector of process 1.
         let port = try MessagePort(named: Inspector.name(of: 1))
@@ -147,6 +150,7 @@ import Testing
         #expect(throws: RemoteInspectorError.self) { try RemoteInspector(processID: 1) }
     }
 
+    // Guarantees: An inspector that is not asked wakes no loop.
     @Test func `an inspector at rest wakes no loop`() throws {
         let inspector = try Inspector()
         defer { inspector.stop() }

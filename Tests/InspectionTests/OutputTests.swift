@@ -54,6 +54,7 @@ import Testing
         }
     }
 
+    // Guarantees: A recording that cannot be written is an error, and raises no signal.
     @Test func `a snapshot that cannot be written is an error, and no signal`() async {
         await #expect(processExitsWith: .success) { try OutputTests.writeInVain() }
     }

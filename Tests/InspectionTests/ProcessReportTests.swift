@@ -44,6 +44,7 @@ import Testing
         #expect(!loop.isBlocked)
     }
 
+    // Guarantees: However often a blocked loop is asked, only one question waits in it.
     @Test
     func `a loop that is blocked is named with its handler, and gets one question however often it is asked`()
         throws

@@ -31,6 +31,7 @@ import Testing
         }
     }
 
+    // Guarantees: One seed of a simulation gives one recording.
     @Test func `one seed gives one recording, and another seed gives another`() throws {
         var traces: Set<[String]> = []
         for seed in 0..<10 as Range<UInt64> {

@@ -36,6 +36,7 @@ import Testing
         thread.join()
     }
 
+    // Guarantees: The same seed gives the same order, as long as everything that happens is in the simulation.
     @Test func `the same seed gives the same order, and others give others`() throws {
         var orders: Set<[String]> = []
         for seed in 0..<20 as Range<UInt64> {

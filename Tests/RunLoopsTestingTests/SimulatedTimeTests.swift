@@ -7,6 +7,7 @@ import Testing
 
 /// A clock that the test moves, and the work that becomes due.
 @Suite struct SimulatedTimeTests {
+    // Guarantees: Time passes in a simulation only where the body moves the clock or waits.
     @Test func `a timer of a day fires each hour at its date, and no time passes`() throws {
         try RunLoopSimulation.run { simulation in
             let start = simulation.now
@@ -42,6 +43,7 @@ import Testing
         }
     }
 
+    // Guarantees: At each date on the way, all loops have done what they can before the clock moves on.
     @Test func `timers fire in the order of their dates, also those that others set on the way`() throws {
         try RunLoopSimulation.run { simulation in
             var fired: [String] = []
@@ -86,6 +88,7 @@ import Testing
         }
     }
 
+    // Guarantees: Time passes in a simulation only where the body moves the clock or waits.
     @Test func `a run with a deadline lets time pass until then`() throws {
         try RunLoopSimulation.run { simulation in
             let start = simulation.now
@@ -101,6 +104,7 @@ import Testing
         }
     }
 
+    // Guarantees: At each date on the way, all loops have done what they can before the clock moves on.
     @Test func `what waits for an idle loop is done when all is done`() throws {
         try RunLoopSimulation.run { simulation in
             let posted = Log<String>()
@@ -133,6 +137,7 @@ import Testing
         }
     }
 
+    // Guarantees: Threads that are in no simulation have the system's clock, and run as always.
     @Test func `other threads have the clock of the system`() throws {
         try RunLoopSimulation.run { simulation in
             simulation.jump(by: .seconds(1_000_000))

@@ -26,6 +26,7 @@ import Testing
         }
     }
 
+    // Guarantees: A wall clock timer never fires before the wall clock has reached its date.
     @Test func `a timer fires at each of its dates, and at no other time`() throws {
         try RunLoopSimulation.run { simulation in
             simulation.setWallClock(timeSince1970: Self.midnight + .seconds(10))
@@ -48,6 +49,7 @@ import Testing
         }
     }
 
+    // Guarantees: A clock that is set back by less than an hour repeats no date of a wall clock timer.
     @Test func `a clock that is set back by hours has its dates again, by less repeats none`() throws {
         try RunLoopSimulation.run { simulation in
             simulation.setWallClock(timeSince1970: Self.midnight + .seconds(1))
@@ -71,6 +73,7 @@ import Testing
         }
     }
 
+    // Guarantees: Dates that pass while the timer cannot fire are one fire.
     @Test func `dates that the clock jumps over are one fire`() throws {
         try RunLoopSimulation.run { simulation in
             simulation.setWallClock(timeSince1970: Self.midnight + .seconds(1))
@@ -151,6 +154,7 @@ import Testing
         }
     }
 
+    // Guarantees: Dates that pass while the timer cannot fire are one fire.
     @Test func `a timer fires only in its modes, and follows the clock of the time in between`() throws {
         try RunLoopSimulation.run { simulation in
             let other = RunLoop.Mode("other")

@@ -48,6 +48,7 @@ import Testing
         recorder.subscriptions.all[0].cancel()
     }
 
+    // Guarantees: After a subscription or a connection was cancelled on any thread, no call of a subscriber begins.
     @Test func `after a cancellation nothing comes, and the center holds nothing`() {
         weak var released: NotificationCenter?
         do {

@@ -8,6 +8,7 @@ import Testing
 @Suite struct SchedulerTests {
     typealias Time = RunLoop.SchedulerTimeType
 
+    // Guarantees: A loop performs the actions that one thread schedules in the order of the calls, on the thread of the loop.
     @Test func `actions of one thread are performed in order, on the loop's thread`() throws {
         try withLoop { loop in
             let entries = Entries<(Int, Bool)>()

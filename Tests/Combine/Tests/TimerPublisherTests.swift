@@ -32,6 +32,7 @@ import Testing
         }
     }
 
+    // Guarantees: After a subscription or a connection was cancelled on any thread, no call of a subscriber begins.
     @Test func `a subscription that is cancelled gets no date, and the others go on`() throws {
         try withLoop { loop in
             let publisher = Timer.publish(every: 0.001, on: loop, in: .common)
@@ -49,6 +50,7 @@ import Testing
         }
     }
 
+    // Guarantees: After a subscription or a connection was cancelled on any thread, no call of a subscriber begins.
     @Test func `each connection has a timer, and cancelling one ends all subscriptions`() throws {
         try withLoop { loop in
             let publisher = Timer.TimerPublisher(interval: 0.001, tolerance: 0, runLoop: loop, mode: .common)

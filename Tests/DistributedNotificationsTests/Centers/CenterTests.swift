@@ -33,6 +33,7 @@ struct CenterTests {
         }
     }
 
+    // Guarantees: An observer gets the notifications of one poster with one name and sender in order, each once.
     @Test func `an observer gets the names and senders that it asks for, in order`() throws {
         let (poster, observer) = try centers(InProcessNotificationHub())
         defer { withExtendedLifetime((poster, observer)) {} }
@@ -56,6 +57,7 @@ struct CenterTests {
         }
     }
 
+    // Guarantees: After an observation was removed on the thread of its loop, its handler is not called.
     @Test func `an observer's handler is not called after its removal on its loop`() throws {
         let (poster, observer) = try centers(InProcessNotificationHub())
         defer { withExtendedLifetime((poster, observer)) {} }
@@ -111,6 +113,8 @@ struct CenterTests {
         }
     }
 
+    // Guarantees: A slow observer delays neither posters nor other observers, and a stopped process delays posters for at most a
+    // second.
     @Test func `a slow observer gets a gap of what its capacity has dropped, in its place`() throws {
         let (poster, observer) = try centers(InProcessNotificationHub())
         defer { withExtendedLifetime((poster, observer)) {} }
@@ -185,6 +189,7 @@ struct CenterTests {
         }
     }
 
+    // Guarantees: A post that is refused takes no number, and nothing of it is sent.
     @Test func `what cannot be posted is an error, and takes no number`() throws {
         var options = DistributedNotificationCenter.Options()
         options.payloadLimit = 4

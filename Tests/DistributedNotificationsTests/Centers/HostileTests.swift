@@ -28,6 +28,7 @@ struct HostileTests {
         return writer.bytes
     }
 
+    // Guarantees: Nothing that a process sends can end the hub, or stop it from serving others.
     @Test func `garbage, floods and lying numbers end the connection, and others are served`() throws {
         let directory = try ScratchDirectory()
         let names = PortNames(directory: directory.path)

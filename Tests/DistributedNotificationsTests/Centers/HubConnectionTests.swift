@@ -115,6 +115,8 @@ struct HubConnectionTests {
         }
     }
 
+    // Guarantees: A slow observer delays neither posters nor other observers, and a stopped process delays posters for at most a
+    // second.
     @Test func `a process that is stopped holds no poster back`() throws {
         try withNames { name, names in
             let hub = try DistributedNotificationHub(named: name, in: names)
@@ -178,6 +180,8 @@ struct HubConnectionTests {
         }
     }
 
+    // Guarantees: A notification that is missing after the subscription was confirmed is in a gap, before any later notification of
+    // its topic.
     @Test func `what a poster drops while there is no hub is a gap for observers that come back`() throws {
         try withNames { name, names in
             let first = try DistributedNotificationHub(named: name, in: names)

@@ -34,6 +34,7 @@ struct HubTests {
         }
     }
 
+    // Guarantees: The end of the hub, or of one connection, alone makes no gap.
     @Test func `when the hub ends, another center serves the next one, and nothing is missing`() throws {
         try withNames { name, names in
             var hub: DistributedNotificationHub? = try DistributedNotificationHub(named: name, in: names)

@@ -6,6 +6,7 @@ import Testing
 @testable import DistributedNotifications
 
 struct RestTests {
+    // Guarantees: A center and a hub at rest do not wake up.
     @Test func `a center and a hub at rest do not wake up`() throws {
         let directory = try ScratchDirectory()
         let names = PortNames(directory: directory.path)

@@ -42,6 +42,8 @@ struct HubValueTests {
         #expect(found == numbers, sourceLocation: location)
     }
 
+    // Guarantees: A post is settled only when each connected process that subscribes to it has confirmed it, was given a gap, has
+    // confirmed nothing for half a second, or has disconnected.
     @Test func `a post is settled when every connection has confirmed it, or has ended`() throws {
         var hub = try hub(observers: 2)
         try publish(1...2, to: &hub)
@@ -70,6 +72,8 @@ struct HubValueTests {
         expectAcknowledgement(&hub, [4, 4])
     }
 
+    // Guarantees: A slow observer delays neither posters nor other observers, and a stopped process delays posters for at most a
+    // second.
     @Test func `a slow connection holds back neither posters nor others, and is told what it has missed`()
         throws
     {
@@ -116,6 +120,8 @@ struct HubValueTests {
         expectAcknowledgement(&hub, [6, 5])
     }
 
+    // Guarantees: A post is settled only when each connected process that subscribes to it has confirmed it, was given a gap, has
+    // confirmed nothing for half a second, or has disconnected.
     @Test func `posters do not wait for a connection that confirms nothing between two checks`() throws {
         var hub = try hub(observers: 2)
         try publish(1...2, to: &hub)

@@ -68,6 +68,7 @@ struct WireTests {
         }
     }
 
+    // Guarantees: Nothing that a process sends can end the hub, or stop it from serving others.
     @Test mutating func `a message that is cut anywhere, or has any byte changed, is read or refused`() {
         var writer = WireWriter()
         writer.put(EngineBatch(number: 1, items: (0..<8).map { _ in item() }))

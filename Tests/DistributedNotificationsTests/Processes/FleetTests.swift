@@ -89,6 +89,7 @@ import Testing
         }
     }
 
+    // Guarantees: The end of the hub, or of one connection, alone makes no gap.
     @Test func `a hub that is killed under load is replaced, and nobody misses anything`() throws {
         for seed in Self.seeds { #expect(try run([.killHub], seed: seed) == 0) }
     }
@@ -103,6 +104,7 @@ import Testing
         for seed in Self.seeds { _ = try run([.twoHubs], seed: seed) }
     }
 
+    // Guarantees: The posts of a killed poster are delivered, or are in a gap, if an engine had reported the poster before.
     @Test func `the posts of a killed poster are delivered, or are in a gap`() throws {
         for seed in Self.seeds { _ = try run([.killPoster], seed: seed) }
     }
@@ -138,6 +140,8 @@ import Testing
         try fleet.end()
     }
 
+    // Guarantees: A notification that is missing after the subscription was confirmed is in a gap, before any later notification of
+    // its topic.
     @Test func `faults in any order leave nothing unaccounted for`() throws {
         for seed in (2 * Self.seeds.lowerBound)..<(2 * Self.seeds.upperBound) {
             var random = SplitMix64(seed: seed &+ 1_000)

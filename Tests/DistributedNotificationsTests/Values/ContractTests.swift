@@ -45,6 +45,11 @@ struct ContractTests {
         return nil
     }
 
+    // Guarantees: An observer gets the notifications of one poster with one name and sender in order, each once.
+    // Guarantees: A notification that is missing after the subscription was confirmed is in a gap, before any later notification of
+    // its topic.
+    // Guarantees: A gap with a known end covers no notification that the observer gets.
+    // Guarantees: The end of the hub, or of one connection, alone makes no gap.
     @Test func `every post is delivered or told to be missing, in order and once`() {
         let rounds = ProcessInfo.processInfo.environment["RUNLOOPS_STRESS_ROUNDS"].flatMap(UInt64.init)
         // Each of the faults gets at least 70 seeds with each of the shapes.

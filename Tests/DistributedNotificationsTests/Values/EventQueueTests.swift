@@ -48,6 +48,7 @@ struct EventQueueTests {
         #expect(!queue.hasNext && queue.count == 0)
     }
 
+    // Guarantees: A notification that an observer's capacity or a suspension drops is in a gap in its place.
     @Test func `dropping the oldest leaves one gap before what is left`() {
         var queue = queue(.bounded(2, .dropOldest))
         for number: UInt64 in 1...6 { queue.append(post(number)) }
@@ -55,6 +56,7 @@ struct EventQueueTests {
         expect(&queue, ["gap 1-4 observerBehind", "5", "6"])
     }
 
+    // Guarantees: A notification that an observer's capacity or a suspension drops is in a gap in its place.
     @Test func `dropping the newest leaves one gap before the next of its topic that is kept`() {
         var queue = queue(.bounded(2, .dropNewest))
         for number: UInt64 in 1...4 { queue.append(post(number)) }
@@ -94,6 +96,7 @@ struct EventQueueTests {
         expect(&queue, ["1", "gap 2-3 notKept", "4"])
     }
 
+    // Guarantees: A notification that an observer's capacity or a suspension drops is in a gap in its place.
     @Test func `a suspended observer that drops gets a gap when it is resumed`() {
         var queue = queue(.unlimited, .drop)
         queue.append(post(1))
@@ -148,6 +151,7 @@ struct EventQueueTests {
             ["gap 1-2 notKept", "gap 3-4 observerBehind", "gap 5-6 notKept", "gap 7-7 observerBehind", "8"])
     }
 
+    // Guarantees: A gap with a known end covers no notification that the observer gets.
     @Test(arguments: 0..<200) func `whatever comes, each number is delivered or in one gap, in order`(
         seed: UInt64
     ) {

@@ -108,6 +108,7 @@ import class RunLoops.RunLoopThread
         #expect(Set(fired.entries.filter { $0.loop == .foundations }.map(\.index)).count == count)
     }
 
+    // Guarantees: On a thread with a bridge, a timer of either loop ends the wait of the other one, and no idle thread is woken.
     @Test func `a timer of either loop ends the wait of the other one`() throws {
         try onThread {
             let bridge = try RunLoopBridge()
@@ -131,6 +132,7 @@ import class RunLoops.RunLoopThread
         }
     }
 
+    // Guarantees: On a thread with a bridge, a timer of either loop ends the wait of the other one, and no idle thread is woken.
     @Test(arguments: Host.allCases) func `an idle thread is not woken`(host: Host) throws {
         try onThread {
             let bridge = try RunLoopBridge()

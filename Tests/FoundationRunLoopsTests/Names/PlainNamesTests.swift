@@ -6,6 +6,8 @@ import XCTest
 
 /// In a file that imports Foundation, XCTest, Dispatch and FoundationRunLoops, the plain names are those of this package.
 @Suite struct PlainNamesTests {
+    // Guarantees: In a file that imports Foundation, XCTest, Dispatch and this module, the plain names are those of this package,
+    // and Foundation's types are available with the module in front of the name.
     @Test func `each plain name is of this package`() {
         #expect(String(reflecting: RunLoop.self) == "RunLoops.RunLoop")
         #expect(String(reflecting: Timer.self) == "RunLoops.Timer")
@@ -17,6 +19,8 @@ import XCTest
         #expect(String(reflecting: NotificationQueue.self) == "Notifications.NotificationQueue")
     }
 
+    // Guarantees: In a file that imports Foundation, XCTest, Dispatch and this module, the plain names are those of this package,
+    // and Foundation's types are available with the module in front of the name.
     @Test func `the names of Foundation are reachable behind the module's name`() {
         #expect(String(reflecting: Foundation.RunLoop.self) == "Foundation.RunLoop")
         #expect(String(reflecting: Foundation.Timer.self) == "Foundation.Timer")

@@ -14,6 +14,8 @@ import Testing
 
     private func theirs(_ name: String) -> Foundation.NSNotification.Name { .init(name) }
 
+    // Guarantees: A notification of Foundation's default center reaches each observer here at most once, and is not sent back to
+    // Foundation's center.
     @Test func `a name of Foundation's is forwarded once to each observer`() {
         let print = Printed()
         let name = theirs("forwarded")
@@ -29,6 +31,8 @@ import Testing
         #expect(print.lines.count == 2)
     }
 
+    // Guarantees: A notification of Foundation's default center reaches each observer here at most once, and is not sent back to
+    // Foundation's center.
     @Test func `a post under a name of Foundation's reaches the observers of both centers once`() {
         let print = Printed()
         let name = theirs("both")
@@ -69,6 +73,8 @@ import Testing
         #expect(print.lines == ["here"])
     }
 
+    // Guarantees: A notification of Foundation's default center reaches each observer here at most once, and is not sent back to
+    // Foundation's center.
     @Test func `an observer of every name gets each notification of Foundation's once`() async {
         await #expect(processExitsWith: .success) {
             let print = Printed()

@@ -16,6 +16,7 @@ import Testing
         #expect(print.lines == ["called"])
     }
 
+    // Guarantees: A token's observation continues until it is removed or its center is destroyed, and then its handler is released.
     @Test func `a removed token's handler is called no more, and is released`() {
         let print = Printed()
         weak var held: Sender?
@@ -36,6 +37,7 @@ import Testing
         #expect(print.lines == ["called"])
     }
 
+    // Guarantees: A token's observation continues until it is removed or its center is destroyed, and then its handler is released.
     @Test func `a center that is destroyed releases the handlers of tokens that live on`() {
         weak var held: Sender?
         var own: NotificationCenter? = NotificationCenter()

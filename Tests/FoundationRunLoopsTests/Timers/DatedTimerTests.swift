@@ -6,6 +6,7 @@ import Testing
 
 /// Timers take dates and intervals of Foundation, and return them.
 @Suite struct DatedTimerTests {
+    // Guarantees: A timer gives back the very date that was set.
     @Test(arguments: [Double.infinity, 1e6, 60])
     func `the very date that was set comes back`(seconds: Double) {
         let date = seconds == .infinity ? Date.distantFuture : Date(timeIntervalSinceNow: seconds)

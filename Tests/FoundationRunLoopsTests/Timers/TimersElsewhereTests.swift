@@ -39,6 +39,8 @@ import class RunLoops.RunLoopThread
         }
     }
 
+    // Guarantees: A date or a tolerance that a thread has set is what the thread reads afterwards, even if the loop has not taken
+    // it over yet.
     @Test func `a date that another thread sets is read at once, and the loop keeps to it`() throws {
         try withLoop { loop in
             let fires = Log<Bool>()
@@ -55,6 +57,10 @@ import class RunLoops.RunLoopThread
         }
     }
 
+    // Guarantees: What one thread does to a timer of another thread's loop takes effect on the loop's thread, in the order of the
+    // calls.
+    // Guarantees: A date or a tolerance that a thread has set is what the thread reads afterwards, even if the loop has not taken
+    // it over yet.
     @Test func `what one thread does to a timer takes effect in order`() throws {
         try withLoop { loop in
             let fires = Log<Bool>()

@@ -7,6 +7,8 @@ import Testing
 
 /// Any thread can cancel a transfer, invalidate a client, and release the last reference to it.
 @Suite struct ClientEndElsewhereTests {
+    // Guarantees: After a cancel on any thread, no call of the transfer's handlers begins but the report of the end, which does not
+    // come during the cancel.
     @Test(arguments: TransferStage.allCases, [true, false])
     func `after a cancel elsewhere a transfer calls nothing but the report of its end`(
         stage: TransferStage, isDeinitializer: Bool
@@ -31,6 +33,7 @@ import Testing
         #expect(transferStage.calls.entries == before + ["cancelled true"])
     }
 
+    // Guarantees: After a client is invalidated on any thread, no call of its handlers begins but the reports of the ends.
     @Test(arguments: TransferStage.allCases)
     func `after a client is invalidated elsewhere its transfers call nothing but their ends`(
         stage: TransferStage
@@ -63,6 +66,7 @@ import Testing
         stage.stop()
     }
 
+    // Guarantees: After a client is invalidated on any thread, no call of its handlers begins but the reports of the ends.
     @Test func `a client that its own handler has invalidated elsewhere calls the ends only`() throws {
         let client = Mutexed<HTTPClient>()
         let stage = try ClientStage(.sent)
@@ -86,6 +90,8 @@ import Testing
         stage.stop()
     }
 
+    // Guarantees: After a cancel on any thread, no call of the transfer's handlers begins but the report of the end, which does not
+    // come during the cancel.
     @Test func `a cancel elsewhere in another transfer's handler stops what is queued`() throws {
         try withServer({ try $0.answer() }, options: .local { $0.connectionLimitPerHost = 8 }) {
             client, server in
@@ -112,6 +118,7 @@ import Testing
         }
     }
 
+    // Guarantees: The handlers of a transfer are released once, on the thread of the loop, whichever thread ends the transfer.
     @Test(arguments: [true, false])
     func `an end elsewhere beside the end of the loop is reported once`(isClient: Bool) throws {
         for round in 0..<30 {
@@ -170,6 +177,7 @@ import Testing
         }
     }
 
+    // Guarantees: A cancel or an invalidation in a forked child calls no handler, and the parent's transfer continues.
     @Test(arguments: [true, false])
     func `an end in a forked child leaves the parent's transfer as it is`(isClient: Bool) async {
         await #expect(processExitsWith: .success) { [isClient] in

@@ -15,6 +15,8 @@ import Testing
         return line
     }
 
+    // Guarantees: When a thread ends whose loop has never run, each place where inputs of the loop were made, and each block, is
+    // reported once; of more than eight, the rest is reported as a number.
     @Test(arguments: [0, 1, 3])
     func `a client whose transfers were never served is reported once, with its place`(count: Int) async {
         await #expect(processExitsWith: .success) { [count] in

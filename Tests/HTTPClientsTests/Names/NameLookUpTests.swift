@@ -94,6 +94,7 @@ import Testing
         return count
     }
 
+    // Guarantees: However many names are never answered, few threads look them up, and numeric addresses and `localhost` need none.
     @Test func `names that are never answered take few threads, and others are answered meanwhile`() async {
         await #expect(processExitsWith: .success) {
             let server = try Server { try $0.answer() }

@@ -81,6 +81,7 @@ import Testing
         }
     }
 
+    // Guarantees: The limit of the body counts decoded bytes, whether the server has stated a length or not.
     @Test func `a decompression bomb ends at the limit of the decoded body`() throws {
         // 64 MiB of zeros, compressed to some 64 KiB.
         let bomb = try Tool.python("import gzip,sys; sys.stdout.buffer.write(gzip.compress(bytes(64 << 20)))")
@@ -122,6 +123,7 @@ import Testing
         }
     }
 
+    // Guarantees: A transfer follows a redirect from `http` to `https`, never from `https` to `http`, and none to another scheme.
     @Test func `a redirect to another scheme is refused`() throws {
         for target in ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/x"] {
             try withServer({ try $0.answer("302 Found", "Location: \(target)") }) { client, server in

@@ -80,6 +80,7 @@ import Testing
         }
     }
 
+    // Guarantees: A body that is cut, or whose compression or chunks are broken, is never reported as complete.
     @Test(arguments: ["gzip", "deflate"])
     func `a body that is cut, continued or damaged is an error`(coding: String) throws {
         let compress = coding == "gzip" ? ["gzip.compress"] : ["zlib.compress", "bare"]
@@ -156,6 +157,7 @@ import Testing
         }
     }
 
+    // Guarantees: A body is decoded in steps, and a pass makes no more of them than its budget allows.
     @Test func `a pass decodes only what its budget allows, and other inputs have their turn`() throws {
         // Decodes to 16 MiB.
         let bomb = try CodingTests.bodies(["gzip.compress(bytes(16 << 20))"])[0]
@@ -185,6 +187,7 @@ import Testing
         }
     }
 
+    // Guarantees: A paused transfer delivers nothing, makes the server wait, and stores little.
     @Test func `a paused transfer stores no decoded bytes, and is decoded when it goes on`() throws {
         let bomb = try CodingTests.bodies(["gzip.compress(bytes(16 << 20))"])[0]
         try withServer({ try $0.answer("200 OK", "Content-Encoding: gzip", bomb) }) { client, server in

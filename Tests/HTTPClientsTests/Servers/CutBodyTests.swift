@@ -30,6 +30,7 @@ import Testing
             else: os.close(t.detach())
         """
 
+    // Guarantees: A body that is cut, or whose compression or chunks are broken, is never reported as complete.
     @Test func `a body that ends with its connection is complete only with TLS's closing notice`() throws {
         let directory = try ScratchDirectory()
         let path = directory.path

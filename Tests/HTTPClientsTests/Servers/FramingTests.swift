@@ -22,6 +22,7 @@ import Testing
         }
     }
 
+    // Guarantees: An answer whose header leaves doubt about the end of its body is an error.
     @Test(arguments: [
         "12345678901234567890123", "5a", "0x5", "+5", "-5", "5, 5", "5 5", "5;", "", "1e1", "5\u{B}",
         "\u{0665}",
@@ -30,6 +31,7 @@ import Testing
         try isRefused("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nabcde")
     }
 
+    // Guarantees: An answer whose header leaves doubt about the end of its body is an error.
     @Test(arguments: [
         "Content-Length: 5\r\nContent-Length: 6", "Content-Length: 5\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 5", "Transfer-Encoding: gzip, chunked",
@@ -64,6 +66,7 @@ import Testing
         }
     }
 
+    // Guarantees: A body that is cut, or whose compression or chunks are broken, is never reported as complete.
     @Test(arguments: [
         "5\nabcde\r\n0\r\n\r\n", "5\r\nabcde\n0\r\n\r\n", "5\r\nabcde\r\n0\n\r\n", "5\r\nabcde\r\n0\r\n\n",
         "5\r\nabcdef\r\n0\r\n\r\n", "5\r\nabcde\r\n0\r\nA: b\n\r\n", "5\r\nabcde\r\n0\r\nA: b\rc\r\n\r\n",

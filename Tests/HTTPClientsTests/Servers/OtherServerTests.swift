@@ -169,6 +169,7 @@ import Testing
         }
     }
 
+    // Guarantees: A server whose certificate is expired, not trusted, or for another host gets no request.
     @Test func `a certificate that has expired, is of another host or of an unknown authority is rejected`()
         throws
     {

@@ -73,6 +73,7 @@ import Testing
         }
     }
 
+    // Guarantees: What a request says to one origin is not sent on to another.
     @Test func `what is meant for one origin is not sent to another, nor back`() throws {
         try withServer({ exchange in
             let port = exchange.field("X-Port") ?? ""

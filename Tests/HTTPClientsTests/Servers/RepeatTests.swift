@@ -17,6 +17,7 @@ import Testing
         }
     }
 
+    // Guarantees: A request is sent again only if its method allows that, however its connection ends.
     @Test(arguments: ["POST", "PATCH", "PROPFIND", "post"] as [HTTPRequest.Method])
     func `a request that may have been carried out is not sent again`(method: HTTPRequest.Method) throws {
         try withServer(RepeatTests.closeAtSecond()) { client, server in

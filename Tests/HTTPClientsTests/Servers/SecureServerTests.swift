@@ -23,6 +23,8 @@ import Testing
         }
     }
 
+    // Guarantees: What a server sends over TLS is read in bounded steps, even if it is no part of an answer, and other inputs have
+    // their turn.
     @Test(arguments: ["updates", "tickets"])
     func `messages of TLS itself are read in steps, and others have their turn`(kind: String) throws {
         let server = try SecureServer()
@@ -32,6 +34,8 @@ import Testing
         try server.stop()
     }
 
+    // Guarantees: What a server sends over TLS is read in bounded steps, even if it is no part of an answer, and other inputs have
+    // their turn.
     @Test(arguments: ["empty", "priority", "window", "unknown", "service"])
     func `frames without bytes of a body are read in steps, and others have their turn`(kind: String) throws {
         let server = try SecureServer(frames: kind)
@@ -66,6 +70,7 @@ import Testing
         try server.stop()
     }
 
+    // Guarantees: A transfer follows a redirect from `http` to `https`, never from `https` to `http`, and none to another scheme.
     @Test func `a redirect from https to http is refused`() throws {
         let other = try Server { try $0.answer() }
         try fetch("/to-\(other.port)") { outcome in
@@ -78,6 +83,7 @@ import Testing
         other.stop()
     }
 
+    // Guarantees: A transfer follows a redirect from `http` to `https`, never from `https` to `http`, and none to another scheme.
     @Test func `a redirect from http to https is followed`() throws {
         let server = try SecureServer()
         let first = try Server { try $0.answer("302 Found", "Location: \(server.url("/"))") }

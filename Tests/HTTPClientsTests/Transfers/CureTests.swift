@@ -60,6 +60,7 @@ import Testing
         return count.count
     }
 
+    // Guarantees: A request is sent again only if its method allows that, however its connection ends.
     @Test func `without its cure, libcurl sends a request again that is not idempotent`() async {
         await #expect(processExitsWith: .success) {
             faults_withhold_option(Cure.request.rawValue)

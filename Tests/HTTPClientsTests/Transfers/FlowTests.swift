@@ -8,6 +8,7 @@ import Testing
 
 /// Pausing, cancelling, and the limits of the buffers.
 @Suite struct FlowTests {
+    // Guarantees: A paused transfer delivers nothing, makes the server wait, and stores little.
     @Test
     func `a paused transfer delivers neither bytes nor its end, stores little, and makes the server wait`()
         throws
@@ -90,6 +91,8 @@ import Testing
         }
     }
 
+    // Guarantees: After a cancel on any thread, no call of the transfer's handlers begins but the report of the end, which does not
+    // come during the cancel.
     @Test(arguments: 0..<40) func `after a cancel only the end is reported, at whatever point it comes`(
         seed: UInt64
     ) throws {

@@ -51,6 +51,7 @@ import Testing
     }
 
     /// The write to the body resumes both directions, so libcurl delivers the bytes that it has held back.
+    // Guarantees: No handler of a client is called inside another handler of the same client.
     @Test(arguments: [false, true])
     func `bytes that libcurl delivers inside a handler reach the next call, and no call after a cancel`(
         cancels: Bool

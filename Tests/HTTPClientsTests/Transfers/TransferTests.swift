@@ -6,6 +6,7 @@ import Testing
 
 /// Transfers from begin to end.
 @Suite struct TransferTests {
+    // Guarantees: The header comes first, then the bytes in order, and the end once and last.
     @Test func `a response comes first, then its bytes, then the end`() throws {
         try withServer { client, server in
             let outcome = client.fetch(server.url("/hello"))
@@ -29,6 +30,8 @@ import Testing
         }
     }
 
+    // Guarantees: Handlers are called only while the loop runs in the client's mode, when the client is invalidated, and at the end
+    // of the thread.
     @Test func `in another mode nothing of a transfer is served`() throws {
         try withServer { client, server in
             let other = RunLoop.Mode("other")
@@ -99,6 +102,7 @@ import Testing
         }
     }
 
+    // Guarantees: No handler of a client is called inside another handler of the same client.
     @Test func `a handler starts, cancels and pauses others, and none is called inside it`() throws {
         try withServer({ try $0.path == "/never" ? $0.waitForEnd() : $0.answer() }) { client, server in
             var depth = 0
@@ -171,6 +175,8 @@ import Testing
         }
     }
 
+    // Guarantees: Handlers are called only while the loop runs in the client's mode, when the client is invalidated, and at the end
+    // of the thread.
     @Test func `a thread that ends with a transfer under way calls its end there`() throws {
         let server = try Server { $0.waitForEnd() }
         defer { server.stop() }
@@ -217,6 +223,7 @@ import Testing
         }
     }
 
+    // Guarantees: A field of a request never adds another field.
     @Test func `a field never adds another field`() throws {
         try withServer { client, server in
             var request = HTTPClient.Request(server.url("/"))

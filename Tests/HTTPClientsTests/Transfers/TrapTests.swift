@@ -21,6 +21,7 @@ import Testing
     }
 
     /// If the cancel waited for `getaddrinfo`, it would do so until the test releases the name.
+    // Guarantees: A cancel does not wait, whatever the transfer does.
     @Test func `a cancel does not wait for a name that is being resolved`() throws {
         // If the cancel waits, this thread releases the name.
         let hasCancelled = Gate()
@@ -58,6 +59,7 @@ import Testing
     }
 
     /// `curl_easy_pause` calls the write function, which must find room, and must not call a handler inside another one.
+    // Guarantees: No handler of a client is called inside another handler of the same client.
     @Test func `a transfer that goes on inside a handler calls no handler there`() throws {
         try withServer({ try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 2 << 20)) }) {
             client, server in
@@ -86,6 +88,7 @@ import Testing
         }
     }
 
+    // Guarantees: The header comes first, then the bytes in order, and the end once and last.
     @Test func `interim answers and redirects are not shown`() throws {
         try withServer({ exchange in
             if exchange.path == "/first" {
@@ -121,6 +124,7 @@ import Testing
     }
 
     /// `CURLOPT_MAXFILESIZE` checks the length in the response, which has none here.
+    // Guarantees: The limit of the body counts decoded bytes, whether the server has stated a length or not.
     @Test func `a body without a length is limited, too`() throws {
         try withServer(
             { exchange in

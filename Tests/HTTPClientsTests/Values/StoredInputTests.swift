@@ -42,6 +42,8 @@ import Testing
         #expect(account.takesHeader(8 << 10, of: share))
     }
 
+    // Guarantees: What a client stores of headers and of bodies stays within its limits, however many transfers it has, and
+    // transfers with other servers go on.
     @Test func `what paused transfers store together stays within the limit, and all is delivered later`()
         throws
     {
@@ -117,6 +119,8 @@ import Testing
         }
     }
 
+    // Guarantees: What a client stores of headers and of bodies stays within its limits, however many transfers it has, and
+    // transfers with other servers go on.
     @Test func `long headers of many transfers end them, and not those with usual ones`() throws {
         let options = HTTPClient.Options.local {
             $0.inputLimit = 1 << 20
@@ -151,6 +155,8 @@ import Testing
         }
     }
 
+    // Guarantees: What a client stores of headers and of bodies stays within its limits, however many transfers it has, and
+    // transfers with other servers go on.
     @Test func `bodies that tasks have not read count, even after their transfers have ended`() async throws {
         let server = try Server { try $0.answer("200 OK", "", [UInt8](repeating: 1, count: 30_000)) }
         defer { server.stop() }

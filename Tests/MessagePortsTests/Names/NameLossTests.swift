@@ -30,6 +30,7 @@ import class RunLoops.RunLoop
         }
     }
 
+    // Guarantees: If the socket, lock or directory of a port is removed or moved, this is reported to the port once.
     @Test(arguments: Loss.allCases)
     func `a port is told once that its name is lost, and keeps its connections`(loss: Loss) throws {
         try withScratchDirectory { path in

@@ -51,6 +51,7 @@ import Testing
         }
     }
 
+    // Guarantees: The directory of names that was checked is the one that is used, even if its path leads elsewhere by then.
     @Test
     func `a directory that is swapped after the check is not used, neither to listen nor to connect`()
         throws
@@ -163,6 +164,7 @@ import Testing
         }
     }
 
+    // Guarantees: No other user can make the directory of the user's names first.
     @Test func `a directory that another user makes first in the temporary directory changes nothing`()
         async throws
     {

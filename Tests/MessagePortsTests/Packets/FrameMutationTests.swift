@@ -10,6 +10,7 @@ import Testing
 ///
 /// `RUNLOOPS_STRESS_FRAMES` sets the number of packets, and has the counts printed.
 @Suite struct FrameMutationTests {
+    // Guarantees: Nothing that another process sends can end the program.
     @Test func `mutated packets end their connection, are counted, and leave no memory and no descriptor`()
         async throws
     {

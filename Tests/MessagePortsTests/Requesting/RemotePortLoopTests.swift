@@ -68,6 +68,8 @@ import Testing
         }
     }
 
+    // Guarantees: The end of a connection that a loop reads is reported once, behind the messages that arrived before it, unless
+    // the port is removed from the loop or the loop ends.
     @Test func `the end is told once, behind the messages that came before it`() throws {
         let stage = try PushStage()
         let client = try stage.silentClient()

@@ -41,6 +41,8 @@ import Testing
         }
     }
 
+    // Guarantees: A request ends once: with its reply, with the notice that there is none, with the end of the connection, or with
+    // the end of the wait for it.
     @Test(arguments: 0..<4)
     func `requests of threads and tasks all end, whether in time or not, answered or not`(
         seed: UInt64

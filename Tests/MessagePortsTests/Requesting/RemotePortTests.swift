@@ -103,6 +103,7 @@ import Testing
         #expect(remote.isValid)
     }
 
+    // Guarantees: A reply that arrives after that is discarded and counted.
     @Test func `a reply after the deadline is discarded and counted, and the next one arrives`() throws {
         let keeper = Keeper()
         let server = try PortServer { keeper.keep($0) }

@@ -8,6 +8,8 @@ import Testing
 
 /// A process that takes all the connections that it can get leaves some for other processes.
 @Suite struct ConnectionQuotaPortTests {
+    // Guarantees: A process that keeps connecting leaves connections for other processes, and so does another user, with any number
+    // of processes.
     @Test func `a process that keeps connecting gets its quota, and others are let in and answered`()
         throws
     {
@@ -69,6 +71,8 @@ import Testing
         #expect(remotes.allSatisfy { $0.isValid })
     }
 
+    // Guarantees: A process that keeps connecting leaves connections for other processes, and so does another user, with any number
+    // of processes.
     @Test func `processes of another user share one quota`() async throws {
         // Only the administrator can start a process of another user.
         if !Child.canChangeUser { return }

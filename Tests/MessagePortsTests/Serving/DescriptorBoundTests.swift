@@ -78,6 +78,8 @@ import Testing
         }
     }
 
+    // Guarantees: A peer whose descriptors take long to close delays only the closing of its own descriptors, and delays no
+    // messages without descriptors, of any peer.
     @Test
     func `a peer beyond its bound is not read while it sends descriptors, and others are`() throws {
         var limits = MessagePort.Options()
@@ -126,6 +128,8 @@ import Testing
         }
     }
 
+    // Guarantees: Descriptors that peers have sent and that are neither taken nor closed are at most half of those that the process
+    // may open.
     @Test func `descriptors of other processes are at most half of those that this one may open`()
         async throws
     {

@@ -29,6 +29,7 @@ import Testing
         try loop.performAndWait {}
     }
 
+    // Guarantees: After an end on any thread has returned, no call of the object's handlers begins, except the report of the end.
     @Test
     func `after an end of a port elsewhere, no call begins, and the loop's thread releases the handler`()
         throws
@@ -76,6 +77,7 @@ import Testing
         #expect(calls.count == 1)
     }
 
+    // Guarantees: After a removal on any thread has returned, no call of the object's handlers begins in that mode.
     @Test func `a port that another thread removes delivers no message in that mode, and the rest later`()
         throws
     {
@@ -120,6 +122,7 @@ import Testing
         servers.removeAll()
     }
 
+    // Guarantees: After an end on any thread has returned, no call of the object's handlers begins, except the report of the end.
     @Test func `after an end of a remote port elsewhere, only the report of the end comes`() throws {
         for _ in 0..<20 {
             let (calls, ends, releases) = (Shared(), Shared(), Log<Bool>())
@@ -207,6 +210,7 @@ import Testing
         }
     }
 
+    // Guarantees: An end in a forked child calls no handler, and the parent's object continues to work.
     @Test func `an end in a forked child releases the child's handlers, and the parent's ports work on`()
         async
     {

@@ -37,6 +37,7 @@ import Testing
         ("flags", Array(bytes(of: Frame(kind: .message)).dropLast()) + [0x80]),
     ]
 
+    // Guarantees: A malformed packet ends the connection that it arrived on.
     @Test func `a packet that is malformed or out of place ends its connection, and is counted`() throws {
         let stage = try HostileStage()
         var count = 0
@@ -261,6 +262,7 @@ import Testing
         #expect(reads.takeLastRequester() == nil)
     }
 
+    // Guarantees: A message arrives whole, and messages of one thread arrive in the order in which they were sent.
     @Test func `a process that is killed while it sends leaves whole messages, in order, and an end`() throws
     {
         let stage = try HostileStage()

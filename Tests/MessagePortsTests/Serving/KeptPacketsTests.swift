@@ -44,6 +44,7 @@ import Testing
         #expect(fill(2) == 80)
     }
 
+    // Guarantees: The descriptors in the replies and messages that a port keeps for peers are bounded for all peers together.
     @Test func `descriptors in replies that many connections do not read are bounded in all`() throws {
         let kept = KeptPackets(MessagePort.Options())
         let set = try EpollSet()
@@ -81,6 +82,8 @@ import Testing
         #expect(kept.amount.descriptors == 0 && kept.amount.bytes == 0)
     }
 
+    // Guarantees: A process that sends requests, disconnects and connects again holds no more descriptors of the port's process
+    // than one that stays connected.
     @Test func `a requester that has left takes a place as long as its request is held`() throws {
         var limits = MessagePort.Options()
         limits.connectionLimitPerProcess = 3

@@ -33,6 +33,8 @@ import Testing
         }
     }
 
+    // Guarantees: Every descriptor that was not taken is closed, and no loop waits for that, however many descriptors there are and
+    // however long it takes.
     @Test func `descriptors that are not taken are closed, and delay no loop`() throws {
         let stage = try Stage()
         // The port pauses until this process has closed its own descriptor: the last close of such a socket blocks.
@@ -124,6 +126,8 @@ import Testing
         waitUntil("all are closed") { wires.allSatisfy { $0.isNearClosed() } }
     }
 
+    // Guarantees: A peer whose descriptors take long to close delays only the closing of its own descriptors, and delays no
+    // messages without descriptors, of any peer.
     @Test
     func `slow descriptors of one process delay no other, and no discarding thread closes them`()
         async

@@ -6,6 +6,7 @@ import Testing
 
 /// Waits for ports of the same process that would deadlock.
 @Suite struct MessagePortDeadlockTests {
+    // Guarantees: A thread that serves a port cannot block on it: the wait fails with ``MessagePortError/Reason/wouldDeadlock``.
     @Test func `a thread that serves a port does not block on it`() throws {
         let names = try OwnNames()
         try onLoopThread { loop in

@@ -102,6 +102,7 @@ import Testing
         }
     }
 
+    // Guarantees: The end of a port is reported once to each handler that asked for it, unless the handler's loop ends first.
     @Test func `the end of a port is reported once to each handler, even to one that is added later`() throws
     {
         let server = try PortServer()
@@ -201,6 +202,7 @@ import Testing
         #expect(server.port.statistics.connections == 0 && server.port.statistics.admittedPeers == 0)
     }
 
+    // Guarantees: A name is free when its port has ended.
     @Test(arguments: [false, true])
     func `a name is free when its port was ended, however many processes connect at that moment`(
         isAbstract: Bool
@@ -232,6 +234,8 @@ import Testing
         }
     }
 
+    // Guarantees: Every descriptor that was not taken is closed, and no loop waits for that, however many descriptors there are and
+    // however long it takes.
     @Test func `descriptors of messages and replies are closed if they are not taken`() async {
         await #expect(processExitsWith: .success) {
             let taken = Log<CInt>()

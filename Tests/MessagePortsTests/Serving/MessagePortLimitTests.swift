@@ -113,6 +113,7 @@ import Testing
         #expect(try remote.connection.socket.mostBytes >= 400_000)
     }
 
+    // Guarantees: A message that is not sent before its deadline is not sent at all.
     @Test
     func `a sender to a port that is not served blocks, and a late message is not sent at all`()
         throws
@@ -150,6 +151,7 @@ import Testing
         #expect(log.entries == Array(0...last))
     }
 
+    // Guarantees: Nothing is read from a peer that the filter rejects.
     @Test func `a peer that the filter rejects gets notAdmitted, and nothing of it is read`() throws {
         let server = try PortServer(
             nil, { _ in Issue.record("nothing is delivered") }, admitting: { _ in false })

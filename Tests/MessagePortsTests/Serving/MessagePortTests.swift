@@ -37,6 +37,7 @@ import Testing
         }
     }
 
+    // Guarantees: A message arrives whole, and messages of one thread arrive in the order in which they were sent.
     @Test func `messages of one sender arrive in the order in which they were sent`() throws {
         let log = Log<UInt32>()
         let server = try PortServer { message in

@@ -12,6 +12,7 @@ import Testing
 ///
 /// `RUNLOOPS_STRESS_ATTACK` sets the number of seconds of each attack, and has the latencies printed.
 @Suite struct PortAttackTests {
+    // Guarantees: The limits that a peer states do not make the kernel set aside memory.
     @Test(arguments: ["lingering", "hoarding", "claiming", "malforming", "connecting"])
     func `while a process attacks a port, others are answered, and descriptors and memory are bounded`(
         attack: String

@@ -10,6 +10,7 @@ import Testing
     /// One too long for 64 bits in seconds, one too long for 64 bits in nanoseconds, and one within both.
     private static let lengths: [Duration] = [.seconds(1e19), .seconds(1e11), .seconds(9e9)]
 
+    // Guarantees: A deadline may be as far away as an instant can be.
     @Test(arguments: lengths) func `a deadline that is far away is waited for without an overflow`(
         length: Duration
     ) async throws {

@@ -24,6 +24,8 @@ import Testing
         #expect(contents.entries.first == "hello 2 false")
     }
 
+    // Guarantees: A message is refused only if its send returns false or throws.
+    // Guarantees: After a send has returned false, room is reported once, unless the peer ends first.
     @Test func `a peer that does not read gets as many as may be kept, and all of them when it reads`() throws
     {
         var limits = MessagePort.Options()
@@ -43,6 +45,7 @@ import Testing
         #expect(stage.port.statistics.unreadPeers == 0)
     }
 
+    // Guarantees: The port keeps no more for a peer than its limits say.
     @Test func `a peer that does not read gets no more bytes than may be kept`() throws {
         var limits = MessagePort.Options()
         limits.keptMessageByteLimit = 100_000
@@ -60,6 +63,7 @@ import Testing
         #expect(client.log.entries == Array(0..<count))
     }
 
+    // Guarantees: Sending to a peer never blocks, and a peer that does not read delays no other.
     @Test func `a peer that does not read delays neither the port nor another peer`() throws {
         let stage = try PushStage()
         let silent = try stage.silentClient()
@@ -77,6 +81,8 @@ import Testing
         #expect(silent.log.entries.isEmpty && kept >= 1_024)
     }
 
+    // Guarantees: Messages to one peer arrive in the order in which one thread sends them, behind the replies that were given
+    // before.
     @Test func `replies and messages arrive in the order in which they were given`() throws {
         let stage = try PushStage()
         let client = try stage.silentClient()
@@ -116,6 +122,8 @@ import Testing
         #expect(late.map { "\($0)".hasPrefix("message to process") } == true)
     }
 
+    // Guarantees: Messages to one peer arrive in the order in which one thread sends them, behind the replies that were given
+    // before.
     @Test func `any number of threads send to one peer, each in its order`() throws {
         let stage = try PushStage()
         let client = try stage.silentClient()
@@ -162,6 +170,7 @@ import Testing
 
     // MARK: - Closing
 
+    // Guarantees: After a port has disconnected a peer on its loop's thread, no message of that peer is delivered.
     @Test func `a peer that is disconnected ends, and nothing more of it is served`() throws {
         let stage = try PushStage()
         let client = try stage.silentClient()
@@ -187,6 +196,7 @@ import Testing
         waitUntil("a new connection is served") { stage.received.entries.last == 200 }
     }
 
+    // Guarantees: After a send has returned false, room is reported once, unless the peer ends first.
     @Test func `a peer with a full backlog is disconnected, and what was kept for it is released`() throws {
         let stage = try PushStage()
         let client = try stage.silentClient()

@@ -26,6 +26,7 @@ import Testing
         }
     }
 
+    // Guarantees: A peer that makes a port report violations does not stop the loop, even if standard error is a full pipe.
     @Test func `malformed packets of another process do not stop a loop whose standard error is full`()
         async throws
     {

@@ -20,6 +20,8 @@ import Testing
         return [line, other]
     }
 
+    // Guarantees: When a thread ends whose loop has never run, each place where inputs of the loop were made, and each block, is
+    // reported once; of more than eight, the rest is reported as a number.
     @Test func `ports that were never served are reported once, with their places`() async {
         await #expect(processExitsWith: .success) {
             let directory = try ScratchDirectory()

@@ -14,6 +14,7 @@ import Testing
         let token: ObservationToken
     }
 
+    // Guarantees: Observers of a post that are called on the posting thread are called in the order in which they were registered.
     @Test(arguments: 0..<50 as Range<UInt64>) func `observers that match are called in order of registration`(
         seed: UInt64
     ) {
@@ -92,6 +93,7 @@ import Testing
         token.remove()
     }
 
+    // Guarantees: An observer that is registered during a post is not called for it.
     @Test(arguments: [Notification.Name.a, nil])
     func `an observer registered during a post is called for the next post only`(name: Notification.Name?) {
         let center = NotificationCenter()
@@ -140,6 +142,7 @@ import Testing
         token.remove()
     }
 
+    // Guarantees: Observers of a post that are called on the posting thread are called in the order in which they were registered.
     @Test func `observers are called on the posting thread, whichever thread registered them`() throws {
         let center = NotificationCenter()
         let log = Log<Bool>()
@@ -159,6 +162,7 @@ import Testing
         registering.join()
     }
 
+    // Guarantees: No handler is called while the library holds a lock.
     @Test func `no lock is held while an observer is called`() throws {
         let center = NotificationCenter()
         let log = Log<String>()

@@ -23,6 +23,8 @@ import Testing
         func hide(_ note: Notification) { log.add("\(name) hides \(note.text)") }
     }
 
+    // Guarantees: An object that is registered itself is alive as long as its handler runs, and is not called after it was
+    // destroyed.
     @Test func `an observer is not kept alive, and is not called after it was destroyed`() {
         let center = NotificationCenter()
         let log = Log<String>()
@@ -36,6 +38,8 @@ import Testing
         #expect(log.entries == ["one shows a", "one gone"])
     }
 
+    // Guarantees: An object that is registered itself is alive as long as its handler runs, and is not called after it was
+    // destroyed.
     @Test func `an observer is alive while its handler runs`() {
         let center = NotificationCenter()
         let log = Log<String>()
@@ -188,6 +192,8 @@ import Testing
         #expect(log.entries == ["one shows a"])
     }
 
+    // Guarantees: An object that is registered itself is alive as long as its handler runs, and is not called after it was
+    // destroyed.
     @Test func `in any race with its last reference, an observer is called alive or not at all`()
         throws
     {

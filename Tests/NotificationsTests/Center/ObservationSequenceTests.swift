@@ -26,6 +26,7 @@ import Testing
         #expect(iterator.droppedCount == 0)
     }
 
+    // Guarantees: Elements that a sequence drops are counted, in ``ObservationSequence/Iterator/droppedCount``.
     @Test(arguments: 0..<30 as Range<UInt64>)
     func `a sequence keeps and drops elements according to its policy`(
         seed: UInt64

@@ -13,6 +13,7 @@ import Testing
         case remove, removeAndWait, add, post, addMethod, removeMethod, emptyBag
     }
 
+    // Guarantees: A forked child posts, registers and removes, whatever the other threads of its parent did at the fork.
     @Test(arguments: Use.allCases)
     func `a child uses its center while a thread of the parent was registering at the fork`(use: Use) async {
         await #expect(processExitsWith: .success) { [use] in
@@ -30,6 +31,7 @@ import Testing
         }
     }
 
+    // Guarantees: A forked child that removes an observer on a loop touches no loop, and keeps the observer's handler in memory.
     @Test(arguments: [false, true])
     func `a child removes an observer on a loop without the loop, and keeps its handler`(isOwnThread: Bool)
         async
@@ -39,6 +41,7 @@ import Testing
         }
     }
 
+    // Guarantees: A forked child posts, registers and removes, whatever the other threads of its parent did at the fork.
     @Test(.enabled(if: Faults.bearForks))
     func `children use their centers, whatever threads of the parent do`() async {
         await #expect(processExitsWith: .success) {

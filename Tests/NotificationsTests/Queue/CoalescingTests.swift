@@ -96,6 +96,7 @@ import Testing
         return recorder.texts
     }
 
+    // Guarantees: Of the notifications that match, the first is kept, in its place, unless you ask for another.
     @Test func `the first notification stays, in its place, unless you ask for another`() throws {
         let notes = [
             Notification(.a, "1"), Notification(.b, "2"), Notification(.a, "3"), Notification(.b, "4"),

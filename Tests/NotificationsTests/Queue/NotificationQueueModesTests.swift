@@ -9,6 +9,7 @@ import Testing
     private static let custom = RunLoop.Mode("custom")
     private static let other = RunLoop.Mode("other")
 
+    // Guarantees: Notifications that are enqueued in one style, for the same modes, are posted in that order.
     @Test(arguments: 0..<50 as Range<UInt64>)
     func `a run posts the notifications for its mode, in order, and leaves the rest`(seed: UInt64) throws {
         try onLoopThread { loop in

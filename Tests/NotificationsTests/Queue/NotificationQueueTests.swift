@@ -6,6 +6,7 @@ import Testing
 
 /// The times at which a queue posts, and the order.
 @Suite struct NotificationQueueTests {
+    // Guarantees: Notifications that are enqueued in one style, for the same modes, are posted in that order.
     @Test func `notifications are posted in the order in which they were enqueued`() throws {
         let recorder = Recorder()
         try onLoopThread { loop in
@@ -18,6 +19,7 @@ import Testing
         #expect(recorder.texts == (0..<100).map(String.init))
     }
 
+    // Guarantees: A loop does not sleep while an `asap` or `whenIdle` notification waits in the mode that runs.
     @Test func `asap is at the end of the pass, before the loop sleeps`() throws {
         let recorder = Recorder()
         try onLoopThread { loop in
@@ -69,6 +71,7 @@ import Testing
         #expect(texts == ["timer", "asap"])
     }
 
+    // Guarantees: A loop does not sleep while an `asap` or `whenIdle` notification waits in the mode that runs.
     @Test func `idle is when the loop is about to sleep, and not while it is busy`() throws {
         let recorder = Recorder()
         try onLoopThread { loop in
@@ -112,6 +115,7 @@ import Testing
         #expect(recorder.texts == ["source", "idle"])
     }
 
+    // Guarantees: In one pass, `asap` notifications that wait when the handlers have been called are posted before `whenIdle` ones.
     @Test func `asap is before idle, whatever was enqueued first`() throws {
         let recorder = Recorder()
         try onLoopThread { loop in
@@ -163,6 +167,7 @@ import Testing
             ])
     }
 
+    // Guarantees: An observer may enqueue, dequeue, and run the loop.
     @Test(arguments: [NotificationQueue.PostingStyle.asap, .whenIdle])
     func `an observer may enqueue in every style, and dequeue notifications behind it`(
         style: NotificationQueue.PostingStyle
@@ -195,6 +200,7 @@ import Testing
         #expect(recorder.texts == ["1", "now", "2", "asap", "whenIdle"])
     }
 
+    // Guarantees: An observer may enqueue, dequeue, and run the loop.
     @Test func `a run inside an observer posts the next notification`() throws {
         let recorder = Recorder()
         try onLoopThread { loop in
@@ -238,6 +244,7 @@ import Testing
         #expect(recorder.texts == ["0", "enqueued", "1", "enqueued", "2", "enqueued"])
     }
 
+    // Guarantees: The raw values of posting styles and coalescing masks are those of Foundation.
     @Test func `styles and masks have Foundation's raw values`() {
         #expect(NotificationQueue.PostingStyle.whenIdle.rawValue == 1)
         #expect(NotificationQueue.PostingStyle.asap.rawValue == 2)

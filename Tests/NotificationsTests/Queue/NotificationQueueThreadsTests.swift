@@ -27,6 +27,7 @@ import Testing
         #expect(queues[0] !== queues[1])
     }
 
+    // Guarantees: A notification is posted on the thread of the queue's loop.
     @Test(arguments: [NotificationQueue.PostingStyle.now, .asap, .whenIdle])
     func `notifications from another thread are posted on the loop's thread, in order`(
         style: NotificationQueue.PostingStyle

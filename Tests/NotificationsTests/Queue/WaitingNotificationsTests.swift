@@ -68,6 +68,7 @@ import Testing
         }
     }
 
+    // Guarantees: Enqueuing costs the same, however many notifications wait.
     @Test func `with 100,000 waiting no search looks at more than a hundred of them`() {
         var random = SplitMix64(seed: 0)
         let lines = CoalescingQueue(NotificationCenter())
@@ -92,6 +93,7 @@ import Testing
         #expect(lines.waiting.longestSearch < 100)
     }
 
+    // Guarantees: Enqueuing costs the same, however many notifications wait.
     @Test func `many senders of one name are found as quickly`() {
         var waiting = WaitingNotifications()
         let track = waiting.addGroup([.default])

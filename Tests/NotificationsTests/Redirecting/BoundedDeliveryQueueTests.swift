@@ -97,6 +97,7 @@ import Testing
         #expect(second?.gate === gate)
     }
 
+    // Guarantees: An observer with a capacity never holds more notifications than may wait, whether the loop runs or not.
     @Test func `in any order of deliveries, all accepted notifications are delivered, in order`() {
         for capacity in [
             Capacity.bounded(9, .dropNewest), .bounded(1, .dropNewest), .bounded(2, .dropOldest),

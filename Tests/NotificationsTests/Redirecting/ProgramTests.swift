@@ -117,6 +117,7 @@ import Testing
         }
     }
 
+    // Guarantees: A handler that is registered on a loop is called on that loop's thread and on no other.
     @Test func `observers on several threads need no port of their own`() throws {
         let perThread = 2_000
         let center = NotificationCenter()

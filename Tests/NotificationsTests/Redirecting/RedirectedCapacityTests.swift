@@ -8,6 +8,7 @@ import Testing
 @Suite struct RedirectedCapacityTests {
     private typealias Capacity = NotificationCenter.Capacity
 
+    // Guarantees: Notifications that an observer with a capacity drops are counted, in ``ObservationToken/Statistics/dropped``.
     @Test(arguments: [
         NotificationCenter.Capacity.Policy.dropOldest, .dropNewest, .block(atMost: .microseconds(50)),
         .block(atMost: .seconds(60)), .block(atMost: .zero),
@@ -126,6 +127,7 @@ import Testing
         }
     }
 
+    // Guarantees: An observer with a capacity never holds more notifications than may wait, whether the loop runs or not.
     @Test func `of notifications that match one waits, and one more once its handler is called`()
         throws
     {

@@ -12,6 +12,8 @@ import Testing
     private static let posterCount = 4
     private static let targetCount = 3
 
+    // Guarantees: Notifications that one thread posts reach each observer on a loop in that order, the posts of the loop's own
+    // thread included.
     @Test func `many notifications to several loops arrive in order, with few writes to the kernel`() throws {
         // Safe: no thread changes the environment of a test run.
         let variable = unsafe getenv("RUNLOOPS_STRESS_COUNT").map { unsafe String(cString: $0) }
@@ -56,6 +58,7 @@ import Testing
         for target in targets { target.join() }
     }
 
+    // Guarantees: Nor does a notification to an observer on a loop.
     @Test(.enabled(if: Allocations.areCounted)) func `a redirected notification needs no memory of its own`()
         throws
     {

@@ -8,6 +8,8 @@ import Testing
 @Suite struct RedirectedOrderTests {
     private static let end = Notification.Name("end")
 
+    // Guarantees: Notifications that one thread posts reach each observer on a loop in that order, the posts of the loop's own
+    // thread included.
     @Test func `all observers on a loop see in one order what one thread posts, whatever the center`() throws
     {
         let centers = [NotificationCenter(), NotificationCenter()]
@@ -250,6 +252,7 @@ import Testing
         }
     }
 
+    // Guarantees: A handler that is registered on a loop is called on that loop's thread and on no other.
     @Test func `a handler on two loops and on none is called once for each, on its thread`() throws {
         let center = NotificationCenter()
         let log = Log<String>()

@@ -27,6 +27,8 @@ import Testing
         #expect(log.entries.isEmpty)
     }
 
+    // Guarantees: Notifications that one thread posts reach each observer on a loop in that order, the posts of the loop's own
+    // thread included.
     @Test func `a post on the loop's own thread is delivered at once, unless another notification waits`()
         throws
     {
@@ -72,6 +74,7 @@ import Testing
         #expect(log.entries == ["custom", "custom mode has run", "common"])
     }
 
+    // Guarantees: An observer with a capacity never holds more notifications than may wait, whether the loop runs or not.
     @Test(arguments: [NotificationCenter.Capacity.Policy.dropOldest, .dropNewest])
     func `a bounded observer gets as many as may wait, and drops are counted`(
         policy: NotificationCenter.Capacity.Policy

@@ -7,6 +7,7 @@ import Testing
 
 /// In a forked child, the calls and look-ups of the parent's other threads do not exist.
 @Suite struct CallForkTests {
+    // Guarantees: In the child, the calls of those threads count as ended, so a removal that waits does not wait for them.
     @Test func `a child does not wait for look-ups of its parent's other threads`() async {
         await #expect(processExitsWith: .success) {
             let ending = try forkWhile { goesOn in
@@ -18,6 +19,7 @@ import Testing
         }
     }
 
+    // Guarantees: In the child, the calls of those threads count as ended, so a removal that waits does not wait for them.
     @Test(arguments: [false, true])
     func `a child does not wait for the end of calls of its parent's other threads`(isRemovedBefore: Bool)
         async

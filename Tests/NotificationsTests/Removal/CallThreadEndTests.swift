@@ -8,6 +8,8 @@ import Testing
 ///
 /// Each test has a process of its own, because objects on the stack of such a thread are never released.
 @Suite struct CallThreadEndTests {
+    // Guarantees: A handler that ends its thread, by `pthread_exit`, keeps no thread waiting: a removal that waits for it returns,
+    // and a post that waits for it throws an error, which says that the loop has ended.
     @Test func `a removal's wait ends when the poster's thread ends in the handler`() async {
         await #expect(processExitsWith: .success) {
             let center = NotificationCenter()
@@ -40,6 +42,8 @@ import Testing
         }
     }
 
+    // Guarantees: A handler that ends its thread, by `pthread_exit`, keeps no thread waiting: a removal that waits for it returns,
+    // and a post that waits for it throws an error, which says that the loop has ended.
     @Test func `a removal's wait ends when the observer's loop ends in the handler`() async {
         await #expect(processExitsWith: .success) {
             let center = NotificationCenter()
@@ -65,6 +69,8 @@ import Testing
         }
     }
 
+    // Guarantees: A handler that ends its thread, by `pthread_exit`, keeps no thread waiting: a removal that waits for it returns,
+    // and a post that waits for it throws an error, which says that the loop has ended.
     @Test(arguments: Room.allCases)
     func `a poster's wait throws when the observer ends its thread`(room: Room) async {
         await #expect(processExitsWith: .success) { [room] in

@@ -39,6 +39,8 @@ import Testing
         }
     }
 
+    // Guarantees: After ``ObservationToken/remove()`` has returned, no call of the handler starts; after
+    // ``ObservationToken/removeAndWait(fileID:line:)`` or ``ObservationToken/removed()``, none is running.
     @Test func `a removal on another thread discards waiting notifications`() throws {
         let center = NotificationCenter()
         let log = Log<String>()

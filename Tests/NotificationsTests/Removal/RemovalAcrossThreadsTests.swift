@@ -43,6 +43,8 @@ import Testing
         }
     }
 
+    // Guarantees: After ``ObservationToken/remove()`` has returned, no call of the handler starts; after
+    // ``ObservationToken/removeAndWait(fileID:line:)`` or ``ObservationToken/removed()``, none is running.
     @Test func `a removal does not wait for a call that runs, and none starts after it`() throws {
         let held = try HeldCall()
         #expect(held.isRunning.wait())
@@ -54,6 +56,8 @@ import Testing
         #expect(held.log.entries == ["removed", "call ends", "posted"])
     }
 
+    // Guarantees: After ``ObservationToken/remove()`` has returned, no call of the handler starts; after
+    // ``ObservationToken/removeAndWait(fileID:line:)`` or ``ObservationToken/removed()``, none is running.
     @Test(arguments: 0..<10) func `removing and waiting returns when no call is running`(_: Int) throws {
         let held = try HeldCall()
         #expect(held.isRunning.wait())
@@ -81,6 +85,8 @@ import Testing
         held.token.removeAndWait()
     }
 
+    // Guarantees: After ``ObservationToken/remove()`` has returned, no call of the handler starts; after
+    // ``ObservationToken/removeAndWait(fileID:line:)`` or ``ObservationToken/removed()``, none is running.
     @Test func `a task can await the end of the running call`() async throws {
         let held = try HeldCall()
         let helper = try Threads(1) { _ in

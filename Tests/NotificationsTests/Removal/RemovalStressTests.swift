@@ -13,6 +13,8 @@ import Testing
 @Suite struct RemovalStressTests {
     private static let removerCount = 4
 
+    // Guarantees: After ``ObservationToken/remove()`` has returned, no call of the handler starts; after
+    // ``ObservationToken/removeAndWait(fileID:line:)`` or ``ObservationToken/removed()``, none is running.
     @Test func `no observer is called after its removal, twice for a post, or out of order`()
         throws
     {

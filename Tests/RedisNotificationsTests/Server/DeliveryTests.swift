@@ -66,6 +66,7 @@ import Testing
         #expect(poster.statistics.kept == 0)
     }
 
+    // Guarantees: While the server keeps up, a center posts any number of posts a second, whatever the retention.
     @Test func `with the defaults a poster is never full while the server keeps up`() throws {
         let server = try RedisServerProcess()
         // All within the retention, and more than a center keeps by its own options or for the retention.
@@ -101,6 +102,7 @@ import Testing
         #expect(newest.gaps.isEmpty && since.gaps.isEmpty && none.numbers == [1_201] && none.gaps.isEmpty)
     }
 
+    // Guarantees: A center at rest does not wake up.
     @Test func `a center of a server does not wake up at rest`() throws {
         let server = try RedisServerProcess()
         var limits = DistributedNotificationCenter.Options()

@@ -9,6 +9,7 @@ import Testing
 
 /// Servers, and other clients of a server, that mean harm: the process lives on, and so do its loops.
 @Suite struct HostileServerTests {
+    // Guarantees: No entry that another client adds ends the process.
     @Test(
         arguments: [
             ["k", "e", "p", "00000000000000000000000000000001", "n", "18446744073709551615"],
@@ -62,6 +63,7 @@ import Testing
         #expect(client.terminationStatus == 0)
     }
 
+    // Guarantees: No bytes that a server sends end the process.
     @Test func `whatever a server replies, the center lives on and can be ended`() throws {
         let replies = Guarded(HostileReplies(random: SplitMix64(seed: 1)))
         let asked = Shared()
@@ -122,6 +124,7 @@ import Testing
         }
     }
 
+    // Guarantees: A reply of any length is handled in small steps, between which the loop serves its other inputs.
     @Test
     func `a reply with thousands of entries is delivered in small parts, between which the loop goes on`()
         throws

@@ -7,6 +7,8 @@ import Testing
 
 /// Servers that are none: the center says what is wrong, and the process lives on.
 @Suite struct NonsenseTests {
+    // Guarantees: No bytes that a server sends end the process.
+    // Guarantees: The reason that a connection ends is in the center's state.
     @Test(arguments: [
         ("HTTP/1.1 400 Bad Request\r\n\r\n", "Protocol error, got \"H\""),
         (":5\r\n:5\r\n:5\r\n:5\r\n:5\r\n:5\r\n:5\r\n", "not"),
@@ -42,6 +44,7 @@ import Testing
         }
     }
 
+    // Guarantees: No bytes that a server sends end the process.
     @Test(arguments: 0..<40) func `random bytes end the connection, and nothing else`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let alphabet = Array("*$:+-0123456789\r\n\r\nOKx".utf8)

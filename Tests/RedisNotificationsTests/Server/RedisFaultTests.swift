@@ -7,6 +7,7 @@ import Testing
 
 /// Faults of a server: what is lost is told, the state of the connection names the cause, and everything goes on afterwards.
 @Suite struct RedisFaultTests {
+    // Guarantees: A server that is killed and loses nothing makes no gap.
     @Test func `a server that is killed and starts again loses nothing, and makes no gap`() throws {
         let server = try RedisServerProcess("--appendonly", "yes", "--appendfsync", "always")
         let (poster, center) = (try server.center(), try server.center())
@@ -20,6 +21,8 @@ import Testing
         observer.expectAccounted(upTo: 3_000)
     }
 
+    // Guarantees: When the server restarts, an observer gets no notifications from before its subscription, unless it has asked for
+    // them.
     @Test func `after a restart an observer gets nothing from before its subscription`() throws {
         let server = try RedisServerProcess("--appendonly", "yes", "--appendfsync", "always")
         let (ended, poster) = (try server.center(), try server.center())
@@ -42,6 +45,8 @@ import Testing
         #expect(observer.numbers == Array(51...60) && observer.gaps.isEmpty)
     }
 
+    // Guarantees: If a server loses posts, living posters send those of the last ``RedisOptions/retention`` again that they still
+    // keep.
     @Test func `what a server loses from the end of its file is sent again`() throws {
         let server = try RedisServerProcess("--appendonly", "yes", "--appendfsync", "always")
         let poster = try server.center { $0.retention = .seconds(60) }
@@ -112,6 +117,7 @@ import Testing
         #expect(observer.gaps.allSatisfy { $0.poster == poster.poster })
     }
 
+    // Guarantees: After the database was emptied, every post of a poster that is still running is either delivered or in a gap.
     @Test(arguments: ["FLUSHALL", "FLUSHALL, lower clock", "DEL stream", "DEL generation", "SET generation"])
     func `a database that is emptied begins a new generation, in which nothing is missing in silence`(
         fault: String
@@ -195,6 +201,7 @@ import Testing
         #expect(!observer.gaps.isEmpty)
     }
 
+    // Guarantees: A post that is sent again is in the stream once.
     @Test(arguments: ["normal", "pubsub"])
     func `connections that the server closes are made again, and nothing is lost`(kind: String) throws {
         let server = try RedisServerProcess()
@@ -270,6 +277,7 @@ import Testing
         observer.expectAccounted(upTo: 10)
     }
 
+    // Guarantees: The reason that a connection ends is in the center's state.
     @Test func `a server that is out of memory is named, and posts wait`() throws {
         let server = try RedisServerProcess()
         let center = try server.center()

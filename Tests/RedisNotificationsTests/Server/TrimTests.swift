@@ -7,6 +7,8 @@ import Testing
 
 /// A center that is stopped while the server removes what it has not read.
 @Suite struct TrimTests {
+    // Guarantees: Posts that were removed from the stream before a center has read them are in gaps, even if their poster posts
+    // nothing more or has ended.
     @Test func `what is removed from the stream before it was read is a gap`() throws {
         let server = try RedisServerProcess("--stream-node-max-entries", "10")
         let (poster, center) = (try server.center { $0.streamLengthLimit = 20 }, try server.center())
@@ -23,6 +25,8 @@ import Testing
         observer.expectAccounted(upTo: 530, lostAtMost: 490)
     }
 
+    // Guarantees: Posts that were removed from the stream before a center has read them are in gaps, even if their poster posts
+    // nothing more or has ended.
     @Test func `a poster of which nothing is left is told, though it posts no more`() throws {
         let server = try RedisServerProcess("--stream-node-max-entries", "10")
         let quiet = try server.center { $0.streamLengthLimit = 20 }
@@ -41,6 +45,8 @@ import Testing
         observer.waitForNumber(500)
     }
 
+    // Guarantees: Posts that were removed from the stream before a center has read them are in gaps, even if their poster posts
+    // nothing more or has ended.
     @Test(arguments: ["horizons", "end", "nothing"])
     func `posts that were removed are told, whatever is left of their poster`(left: String) throws {
         let server = try RedisServerProcess("--stream-node-max-entries", "1")
@@ -81,6 +87,7 @@ import Testing
         #expect(observer.gaps.filter { $0.poster == gone.poster }.count == 1)
     }
 
+    // Guarantees: After the database was emptied, every post of a poster that is still running is either delivered or in a gap.
     @Test func `a reader that was stopped while the stream was deleted is told, though nobody posts`() throws
     {
         let server = try RedisServerProcess()

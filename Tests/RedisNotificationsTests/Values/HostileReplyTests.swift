@@ -11,6 +11,7 @@ import Testing
     private static let seeds =
         ProcessInfo.processInfo.environment["RUNLOOPS_STRESS_REPLIES"].flatMap { UInt64($0) } ?? 1_000
 
+    // Guarantees: No entry that another client adds ends the process.
     @Test func `whatever replies contain, no arithmetic behind them traps`() {
         var (events, refused) = (0, 0)
         for seed in 0..<Self.seeds {

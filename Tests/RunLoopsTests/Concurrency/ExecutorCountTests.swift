@@ -45,6 +45,7 @@ import Testing
         }
     }
 
+    // Guarantees: For a hop to a loop, the library allocates nothing; if the loop is awake, the hop makes no system call.
     @Test func `a hop between two loops allocates nothing on either thread`() async throws {
         try await withLoopThread { thread in
             try await withLoopThread { second in

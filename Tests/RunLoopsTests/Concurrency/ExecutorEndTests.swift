@@ -52,6 +52,7 @@ import Testing
         }
     }
 
+    // Guarantees: No job is lost, and none is run twice.
     @Test func `jobs that wait when the thread ends are run on it, also those that they enqueue`() throws {
         let log = Log<String>()
         try BareThread {
@@ -123,6 +124,8 @@ import Testing
 
     private func joins(_ thread: RunLoopThread) -> Bool { thread.join(before: .hang) }
 
+    // Guarantees: Code of an actor that lives on a loop, including its isolated `deinit`, runs on the loop's thread, or the program
+    // ends.
     @Test func `a task that comes back to an actor whose thread has ended ends the program, and says why`()
         async
     {

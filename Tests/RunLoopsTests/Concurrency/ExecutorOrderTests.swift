@@ -6,6 +6,7 @@ import Testing
 
 /// The order in which a loop runs the jobs of tasks and actors, among its other work.
 @Suite(.timeLimit(.minutes(60))) struct ExecutorOrderTests {
+    // Guarantees: Jobs and blocks of one thread run in order, whatever the priorities.
     @Test func `jobs and blocks of another thread keep their order`() throws {
         let loop = LoopActor.loop
         let log = Log<Int>()
@@ -27,6 +28,7 @@ import Testing
         #expect(log.entries.elementsEqual(0..<1_000))
     }
 
+    // Guarantees: Jobs and blocks of one thread run in order, whatever the priorities.
     @Test func `jobs and blocks of the loop's own thread keep their order`() throws {
         try onLoopThread { loop in
             let log = Log<Int>()
@@ -42,6 +44,7 @@ import Testing
         }
     }
 
+    // Guarantees: Jobs and blocks of one thread run in order, whatever the priorities.
     @Test func `the priority of a task changes nothing`() throws {
         try onLoopThread { loop in
             let log = Log<Int>()
@@ -70,6 +73,7 @@ import Testing
         }
     }
 
+    // Guarantees: Two jobs of a loop's actors never run inside each other.
     @Test func `a run inside an actor's job serves all but other ones, which keep their place`() throws {
         try onLoopThread { loop in
             let log = Log<String>()

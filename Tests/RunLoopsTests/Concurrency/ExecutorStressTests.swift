@@ -8,6 +8,7 @@ import Testing
 ///
 /// The environment variable RUNLOOPS_STRESS_HOPS sets their number, up to 100,000,000.
 @Suite(.timeLimit(.minutes(60))) struct ExecutorStressTests {
+    // Guarantees: No job is lost, and none is run twice.
     @Test(arguments: [1, 4, 16]) func `every hop arrives, on the right thread and in order`(tasks: Int)
         async throws
     {

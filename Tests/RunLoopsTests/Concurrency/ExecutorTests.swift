@@ -6,6 +6,8 @@ import Testing
 
 /// Actors that live on a loop.
 @Suite(.timeLimit(.minutes(60))) struct ExecutorTests {
+    // Guarantees: Code of an actor that lives on a loop, including its isolated `deinit`, runs on the loop's thread, or the program
+    // ends.
     @Test func `an actor's code runs on the thread of its loop, before and after it has waited`() async throws
     {
         try await withLoopThread { thread in
@@ -41,6 +43,8 @@ import Testing
         static func isOnLoop() -> Bool { LoopActor.loop.isCurrent }
     }
 
+    // Guarantees: Code of an actor that lives on a loop, including its isolated `deinit`, runs on the loop's thread, or the program
+    // ends.
     @Test func `a deinit that is isolated runs on the thread of the loop`() async throws {
         actor Owner {
             let loop: RunLoop
@@ -98,6 +102,7 @@ import Testing
         }
     }
 
+    // Guarantees: For a hop to a loop, the library allocates nothing; if the loop is awake, the hop makes no system call.
     @Test func `jobs for a loop that is awake make no system call`() throws {
         try onLoopThread { loop in
             let ran = Shared()

@@ -40,6 +40,7 @@ import Testing
         }
     }
 
+    // Guarantees: The checks of isolation take their answer from the thread itself, never from the state of a task.
     @Test func `a loop says that it isolates its own thread, and no other`() throws {
         try onLoopThread { loop in
             #expect(loop.isIsolatingCurrentContext() == true)

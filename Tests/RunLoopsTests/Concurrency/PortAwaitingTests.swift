@@ -36,6 +36,7 @@ import Testing
         try signals.send()
     }
 
+    // Guarantees: Threads, tasks and handlers that wait for room are served in the order in which they came.
     @Test func `tasks and threads wait in one line, first come, first served, and tasks hold no thread`()
         async throws
     {
@@ -58,6 +59,7 @@ import Testing
         #expect(waitingSenders(at: port) == 0)
     }
 
+    // Guarantees: A message of a task that is cancelled while it waits is sent or given back, and not both.
     @Test func `a task that is cancelled leaves the line with its message, and those behind are served`()
         async throws
     {

@@ -40,6 +40,7 @@ import Testing
         #expect(await task.value == [nil, nil])
     }
 
+    // Guarantees: A message that a cancelled iteration has not received is received by the next receiver.
     @Test func `an iteration that is cancelled ends, and what it has not received is for the next receiver`()
         async throws
     {
@@ -74,6 +75,7 @@ import Testing
         #expect(await iterator.next() == 5)
     }
 
+    // Guarantees: A message that a cancelled iteration has not received is received by the next receiver.
     @Test func `a task that is cancelled while it waits loses no message that comes then`() async throws {
         for round in 0..<200 {
             let port = Port<Int>()

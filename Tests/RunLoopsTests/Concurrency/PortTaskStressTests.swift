@@ -8,6 +8,7 @@ import Testing
 ///
 /// The receivers are loops and tasks, some of which are cancelled.
 @Suite struct PortTaskStressTests {
+    // Guarantees: A message of a task that is cancelled while it waits is sent or given back, and not both.
     @Test(arguments: 0..<30 as Range<UInt64>)
     func `no message is lost or doubled, and each sender's come in order`(seed: UInt64) async throws {
         var random = SplitMix64(seed: seed)

@@ -118,6 +118,7 @@ import Testing
         #expect(group.takeRefused() == nil)
     }
 
+    // Guarantees: A report of a descriptor that is no longer watched is dropped.
     @Test func `every sequence of six steps with one descriptor keeps the rules`() {
         var count = 0
         visit(DescriptorGroupModel(), numbers: [5], depth: 6, &count)

@@ -9,6 +9,8 @@ import Testing
     private typealias Interest = DescriptorSource.Interest
     private typealias Readiness = DescriptorSource.Readiness
 
+    // Guarantees: A source reports readiness for the interest that it has when its handler is called, whatever its interest was
+    // before.
     @Test func `a source reports what it is interested in now, in any order of interests`() throws {
         let interests: [Interest] = [.read, .write, [.read, .write]]
         for trigger in [DescriptorSource.Trigger.level, .edge] {
@@ -64,6 +66,8 @@ import Testing
         }
     }
 
+    // Guarantees: A source reports readiness for the interest that it has when its handler is called, whatever its interest was
+    // before.
     @Test
     func `what a source is not interested in any more is not reported, though the kernel has reported it`()
         throws

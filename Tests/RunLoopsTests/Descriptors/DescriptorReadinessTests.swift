@@ -131,6 +131,7 @@ import Testing
         return readiness
     }
 
+    // Guarantees: The readiness that is reported is the kernel's answer in the same pass, and includes hang-ups and errors.
     @Test(arguments: State.allCases)
     func `the readiness of a descriptor is what poll says, for every interest and trigger`(state: State) async
     {
@@ -246,6 +247,8 @@ import Testing
         #expect(result?.message.contains(says) == true)
     }
 
+    // Guarantees: If several sources of a loop watch a descriptor, data that the handler of one source has read is not reported to
+    // the others.
     @Test func `a descriptor of several sources that one handler has read is not reported to the others`()
         throws
     {
@@ -299,6 +302,7 @@ import Testing
         }
     }
 
+    // Guarantees: Data that a run inside a handler has read is not reported after that run.
     @Test func `what a run inside a handler has read is not reported afterwards`() throws {
         for trigger in [DescriptorSource.Trigger.level, .edge] {
             try onLoopThread { loop in

@@ -6,6 +6,7 @@ import Testing
 @Suite struct DescriptorSourceModeTests {
     private let custom = RunLoop.Mode("custom")
 
+    // Guarantees: While the loop runs in a mode that a source is not in, the source loses nothing, and its handler is not called.
     @Test func `a descriptor is served in its modes only, and what came meanwhile is kept`() throws {
         for trigger in [DescriptorSource.Trigger.level, .edge] {
             try onLoopThread { [custom] loop in

@@ -7,6 +7,7 @@ import Testing
 @Suite struct DescriptorSourceNestingTests {
     private let custom = RunLoop.Mode("custom")
 
+    // Guarantees: While a handler runs, a run inside it does not call it again.
     @Test func `a run inside the handler of an unread descriptor neither calls it nor spins`() throws {
         try onLoopThread { [custom] loop in
             for inner in [RunLoop.Mode.default, custom] {

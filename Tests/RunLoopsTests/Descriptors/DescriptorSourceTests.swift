@@ -7,6 +7,7 @@ import Testing
 @Suite struct DescriptorSourceTests {
     private typealias Readiness = DescriptorSource.Readiness
 
+    // Guarantees: A descriptor that was ready before it was added is reported.
     @Test func `what was readable before the source was added is reported`() throws {
         for trigger in [DescriptorSource.Trigger.level, .edge] {
             try onLoopThread { loop in
@@ -127,6 +128,7 @@ import Testing
         }
     }
 
+    // Guarantees: The readiness that is reported is the kernel's answer in the same pass, and includes hang-ups and errors.
     @Test func `what is not asked for is not reported`() throws {
         try onLoopThread { loop in
             let wire = try Wire.sockets()

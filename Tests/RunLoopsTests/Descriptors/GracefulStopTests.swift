@@ -29,6 +29,7 @@ import Testing
         }
     }
 
+    // Guarantees: A graceful stop begins once.
     @Test
     func `the first signal begins the stop once, and finishing it ends the run and gives the signals back`()
         async throws
@@ -62,6 +63,8 @@ import Testing
         }
     }
 
+    // Guarantees: Until it is finished, a further signal ends the process at once, and the deadline ends the process when it has
+    // passed, not earlier; the exit statuses are those of ``GracefulStop/ForcedEnd/exitStatus``.
     @Test func `a second signal ends the process at once, with a status that names it`() async throws {
         try await #require(processExitsWith: .exitCode(128 + SIGINT)) {
             try runInterrupted(deadline: .seconds(60)) { _ in Signals.send(SIGINT) }
@@ -79,6 +82,8 @@ import Testing
         }
     }
 
+    // Guarantees: Until it is finished, a further signal ends the process at once, and the deadline ends the process when it has
+    // passed, not earlier; the exit statuses are those of ``GracefulStop/ForcedEnd/exitStatus``.
     @Test func `the deadline ends the process, not before it has passed`() async throws {
         try await #require(processExitsWith: .exitCode(124)) {
             try runInterrupted(deadline: .milliseconds(1)) { _ in }

@@ -9,6 +9,8 @@ import Testing
     typealias Trigger = DescriptorSource.Trigger
     private typealias Readiness = DescriptorSource.Readiness
 
+    // Guarantees: A source whose interest is empty keeps its modes alive, and its handler is not called.
+    // Guarantees: What has become ready meanwhile, a hang-up included, is reported when the source has an interest again.
     @Test(arguments: [Trigger.level, .edge], [false, true])
     func `a paused source keeps its mode alive, is not served, and reports later what came meanwhile`(
         trigger: Trigger, beginsPaused: Bool

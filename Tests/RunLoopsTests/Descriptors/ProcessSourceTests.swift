@@ -9,6 +9,7 @@ import class RunLoops.Timer
 
 /// The ends of processes, as a loop reports them.
 @Suite struct ProcessSourceTests {
+    // Guarantees: A source takes the status of its child once, and takes the status of no other child.
     @Test(arguments: [
         ("exit 0", ProcessSource.Ending.exited(0)), ("exit 7", .exited(7)), ("exit 255", .exited(255)),
         ("kill -TERM $$", .killed(signal: SIGTERM, coreDumped: false)),
@@ -196,6 +197,7 @@ import class RunLoops.Timer
         #expect(child.wait() == .exited(3))
     }
 
+    // Guarantees: A source takes the status of its child once, and takes the status of no other child.
     @Test func `SIGCHLD and other children are left alone`() async throws {
         try await #require(processExitsWith: .success) {
             Signals.handle(SIGCHLD)

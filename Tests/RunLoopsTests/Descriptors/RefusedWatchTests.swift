@@ -50,6 +50,9 @@ import Testing
         }
     }
 
+    // Guarantees: If the kernel refuses to watch a source after a change of mode, ``DescriptorSource/onWatchRefused(_:)`` is
+    // called, or ``RunLoopDiagnostics`` reports it.
+    // Guarantees: The readiness of its descriptor is reported when the kernel watches it again.
     @Test(arguments: [DescriptorSource.Trigger.level, .edge])
     func `a source that a change of modes cannot have watched is told to its owner, and loses nothing`(
         trigger: DescriptorSource.Trigger
@@ -127,6 +130,8 @@ import Testing
         }
     }
 
+    // Guarantees: If the kernel refuses to watch a source after a change of mode, ``DescriptorSource/onWatchRefused(_:)`` is
+    // called, or ``RunLoopDiagnostics`` reports it.
     @Test func `a refusal that no handler hears is written down, and a signal and a child come later`()
         async throws
     {

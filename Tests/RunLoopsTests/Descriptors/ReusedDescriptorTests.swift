@@ -45,6 +45,7 @@ import Testing
             [Occasion.newSource, .changeOfMode].map { Case(kind: kind, occasion: $0) }
         } + Occasion.allCases.map { Case(kind: .sockets, occasion: $0) }
 
+    // Guarantees: No source that is added later with the same number is taken for the old one.
     @Test(arguments: cases)
     func `a source whose descriptor's number is another file's is named, on each occasion`(
         which: Case
@@ -64,6 +65,8 @@ import Testing
         expectNamed(result)
     }
 
+    // Guarantees: A descriptor that is closed before its source has left the loop ends the program with a message that names the
+    // source, at the latest when the source is removed.
     @Test func `a source that is taken out of its loop after its descriptor was closed is named`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try onLoopThread { loop in
@@ -76,6 +79,8 @@ import Testing
         expectNamed(result)
     }
 
+    // Guarantees: A descriptor that is closed before its source has left the loop ends the program with a message that names the
+    // source, at the latest when the source is removed.
     @Test func `a source whose closed descriptor lives on in a copy is named when it is taken out`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try onLoopThread { loop in

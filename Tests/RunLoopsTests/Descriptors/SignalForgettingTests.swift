@@ -5,6 +5,7 @@ import Testing
 
 /// Signals that still wait when their source ends.
 @Suite struct SignalForgettingTests {
+    // Guarantees: Signals that arrived before the end, and were not handled yet, are discarded.
     @Test(arguments: [false, true])
     func `signals that came before the end of their source are forgotten`(isBlocked: Bool) async throws {
         try await #require(processExitsWith: .success) { [isBlocked] in

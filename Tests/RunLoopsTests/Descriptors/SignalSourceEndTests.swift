@@ -8,6 +8,8 @@ import Testing
 ///
 /// Each test has a process of its own, because signals belong to the process.
 @Suite struct SignalSourceEndTests {
+    // Guarantees: The thread that ends a source sleeps until the signal handlers that are running for its signal on other threads
+    // have returned.
     @Test(arguments: 1...3)
     func `a thread that ends a source sleeps until the signal's handlers on other threads have returned`(
         handlerCount: Int

@@ -62,6 +62,7 @@ import Testing
         }
     }
 
+    // Guarantees: When a source has ended, its signal does what it did before the source was made.
     @Test func `when a source ends, its signal does again what it did before`() async throws {
         try await #require(processExitsWith: .success) {
             for isIgnored in [false, true] {
@@ -119,6 +120,8 @@ import Testing
         }
     }
 
+    // Guarantees: From its creation to its end, a source loses no signal that the kernel gives to the process, and takes no signal
+    // that is not its own.
     @Test func `a signal that comes while its mode does not run, or it is in none, is kept`() async throws {
         try await #require(processExitsWith: .success) {
             try onLoopThread { loop in
@@ -174,6 +177,7 @@ import Testing
         }
     }
 
+    // Guarantees: After a source was removed from its last mode, or invalidated, no handler of the source starts.
     @Test func `a handler may end its source, or take it out of the loop, with signals waiting`() async throws
     {
         try await #require(processExitsWith: .success) {

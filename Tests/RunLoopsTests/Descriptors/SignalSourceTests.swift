@@ -63,6 +63,8 @@ import Testing
         }
     }
 
+    // Guarantees: From its creation to its end, a source loses no signal that the kernel gives to the process, and takes no signal
+    // that is not its own.
     @Test func `threads that run already, whatever they block, do not take a signal away`() async throws {
         try await #require(processExitsWith: .success) {
             let leave = Gate()
@@ -128,6 +130,8 @@ import Testing
         }
     }
 
+    // Guarantees: From its creation to its end, a source loses no signal that the kernel gives to the process, and takes no signal
+    // that is not its own.
     @Test func `of ten thousand real-time signals none is lost while the loop serves them`() async throws {
         try await #require(processExitsWith: .success) {
             let signal = SIGUSR1 + 30
@@ -172,6 +176,8 @@ import Testing
         }
     }
 
+    // Guarantees: From its creation to its end, a source loses no signal that the kernel gives to the process, and takes no signal
+    // that is not its own.
     @Test func `several signals have a source each, and a Dispatch source goes on beside them`() async throws
     {
         try await #require(processExitsWith: .success) {

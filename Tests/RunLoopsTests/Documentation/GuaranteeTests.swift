@@ -2,34 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The page of guarantees contains each sentence that an article guarantees, with tests that exist.
+/// Each sentence that an article guarantees is named above its tests.
 @Suite struct GuaranteeTests {
-    /// One line of the table.
-    private struct Row {
-        let sentence: Sentence
-        let suite: String
-        let test: String
-
-        /// Nil if the line is not a row of the table.
-        init?(_ line: Substring) {
-            guard line.hasPrefix("| "), line.hasSuffix(" |") else { return nil }
-            let cells = line.dropFirst(2).dropLast(2).components(separatedBy: " | ")
-            guard cells.count == 4, cells[0].contains("/") else { return nil }
-            sentence = Sentence(article: cells[0], text: cells[1])
-            (suite, test) = (cells[2], cells[3])
-        }
-    }
-
     /// A sentence of an article.
-    private struct Sentence: Hashable, CustomStringConvertible {
+    private struct Sentence {
         /// The names of the module and the file.
         let article: String
         let text: String
-        var description: String { "\(article): \(text)" }
-    }
-
-    private func rows() throws -> [Row] {
-        try Documentation.text(of: "Tests/Guarantees.md").split(separator: "\n").compactMap { Row($0) }
     }
 
     /// The sentences under "Guaranteed", in the order of the articles.
@@ -50,37 +29,32 @@ import Testing
         }
     }
 
-    @Test func `every guaranteed sentence has a test, and every row has its sentence`() throws {
-        var named: [Sentence] = []
-        for row in try rows() where named.last != row.sentence { named.append(row.sentence) }
+    @Test func `each guaranteed sentence is named above a test, and no other one is`() throws {
+        var tests: [String: [String]] = [:]
+        for file in try Documentation.files(under: "Tests", endingIn: ".swift") {
+            let suite = file.components(separatedBy: "/").last?.dropLast(".swift".count) ?? ""
+            for claim in Documentation.claims(in: try Documentation.text(of: file)) {
+                let test = try #require(claim.test, "\(file): not above a test: \(claim.sentence)")
+                let name = "\(suite) | \(test)"
+                #expect(
+                    tests[claim.sentence]?.contains(name) != true, "\(file): named twice: \(claim.sentence)")
+                tests[claim.sentence, default: []].append(name)
+            }
+        }
         let sentences = try sentences()
-        for sentence in sentences where !named.contains(sentence) { Issue.record("no test: \(sentence)") }
-        for sentence in named where !sentences.contains(sentence) { Issue.record("stale: \(sentence)") }
-        #expect(Set(named).count == named.count, "the rows of a sentence stand together")
+        for sentence in sentences where tests[sentence.text] == nil {
+            Issue.record("no test: \(sentence.article): \(sentence.text)")
+        }
+        for sentence in Set(tests.keys).subtracting(sentences.map(\.text)) {
+            Issue.record("in no article: \(sentence): \(tests[sentence, default: []])")
+        }
         #expect(sentences.count > 80)
-    }
 
-    @Test func `every test of a guarantee exists`() throws {
-        let files = Dictionary(grouping: try Documentation.files(under: "Tests", endingIn: ".swift")) {
-            $0.components(separatedBy: "/").last ?? ""
+        let rows = sentences.flatMap { sentence in
+            tests[sentence.text, default: []].map { "| \(sentence.article) | \(sentence.text) | \($0) |\n" }
         }
-        let texts = try files.compactMapValues { try $0.count == 1 ? Documentation.text(of: $0[0]) : nil }
-        for row in try rows() {
-            let text = texts["\(row.suite).swift"]
-            #expect(text != nil, "no suite \(row.suite), or several")
-            #expect(text?.contains("func `\(row.test)`") != false, "\(row.suite): no such test: \(row.test)")
-        }
-    }
-
-    @Test func `no row is there twice, and none is left out for its form`() throws {
-        let rows = try rows()
-        let keys = rows.map { "\($0.sentence) \($0.suite) \($0.test)" }
-        #expect(Set(keys).count == keys.count)
-        let lines = try Documentation.text(of: "Tests/Guarantees.md").split(separator: "\n").filter {
-            $0.hasPrefix("|")
-        }
-        // Without the two lines of the table's head.
-        #expect(lines.count - 2 == rows.count)
+        let head = "| Article | Sentence | Suite | Test |\n|---|---|---|---|\n"
+        Attachment.record(head + rows.joined(), named: "Guarantees.md")
     }
 
     @Test func `a guarantee is read as sentences, over lines and items`() {
@@ -99,5 +73,29 @@ import Testing
             """
         #expect(
             Documentation.guarantees(in: page) == ["One.", "Two over two lines: and on.", "Three, of `a.b`"])
+    }
+
+    @Test func `a comment names a sentence over lines, and belongs to the test below it`() {
+        // In one piece, the marks would be read as comments of this file.
+        let mark = "// Guarantees:"
+        let text = """
+            /// A test.
+            \(mark) One over
+            // two lines.
+            \(mark) Two.
+            @Test(
+                arguments: ["func"])
+            func `first`(text: String) {}
+
+            \(mark) Three.
+            @Test func `second`() {}
+
+            \(mark) Four.
+            func `third`() {}
+            @Test func `fourth`() {}
+            """
+        let claims = Documentation.claims(in: text)
+        #expect(claims.map(\.sentence) == ["One over two lines.", "Two.", "Three.", "Four."])
+        #expect(claims.map(\.test) == ["first", "first", "second", nil])
     }
 }

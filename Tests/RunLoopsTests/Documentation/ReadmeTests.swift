@@ -40,6 +40,7 @@ import Testing
         #expect(try Documentation.brokenLinks(of: page).isEmpty)
     }
 
+    // Guarantees: No library but FoundationRunLoops imports Foundation.
     @Test func `no file of the libraries imports Foundation`() throws {
         // Except the target for code that imports Foundation.
         let files = try Documentation.files(under: "Sources", endingIn: ".swift").filter {

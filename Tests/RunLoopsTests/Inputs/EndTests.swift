@@ -30,6 +30,7 @@ import Testing
         }
     }
 
+    // Guarantees: The handler of an object in a loop is released once, on the thread of the loop, whichever thread ends the object.
     @Test(arguments: Specimen.Kind.allCases, Way.allCases)
     func `an end elsewhere wakes the loop, whose thread releases the handler`(
         kind: Specimen.Kind, way: Way
@@ -43,6 +44,7 @@ import Testing
         #expect(stage.releases.entries == [true])
     }
 
+    // Guarantees: After an end on any thread has returned, no call of the object's handlers begins, except the report of the end.
     @Test(arguments: Specimen.Kind.allCases, Way.allCases)
     func `no call begins after an end elsewhere has returned, even if the object is due`(
         kind: Specimen.Kind, way: Way
@@ -59,6 +61,7 @@ import Testing
         #expect(stage.releases.entries == [true])
     }
 
+    // Guarantees: After an end on any thread has returned, no call of the object's handlers begins, except the report of the end.
     @Test(arguments: Specimen.Kind.allCases)
     func `an end in a handler of the loop takes effect at once`(kind: Specimen.Kind) throws {
         let stage = try SpecimenStage(kind)
@@ -109,6 +112,7 @@ import Testing
         }
     }
 
+    // Guarantees: The handler of an object in a loop is released once, on the thread of the loop, whichever thread ends the object.
     @Test(arguments: Specimen.Kind.allCases)
     func `an end beside the end of the loop releases the handler once`(kind: Specimen.Kind) throws {
         for _ in 0..<20 {
@@ -134,6 +138,7 @@ import Testing
         #expect(stage.releases.entries == [kind == .endHandler])
     }
 
+    // Guarantees: An end in a forked child calls no handler, and the parent's object continues to work.
     @Test(arguments: Specimen.Kind.allCases, [true, false])
     func `an end in a forked child releases the child's copies, and the parent's object works on`(
         kind: Specimen.Kind, isOnLoopThread: Bool

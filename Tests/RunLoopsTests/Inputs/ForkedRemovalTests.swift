@@ -8,6 +8,7 @@ import Testing
 ///
 /// Each test has a process of its own, which forks.
 @Suite struct ForkedRemovalTests {
+    // Guarantees: A removal in a forked child does nothing.
     @Test(arguments: Specimen.Kind.inputs, [true, false])
     func `a removal in a forked child does nothing, and the parent's loop goes on serving the input`(
         kind: Specimen.Kind, isOnLoopThread: Bool

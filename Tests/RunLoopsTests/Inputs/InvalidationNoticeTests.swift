@@ -18,6 +18,8 @@ import Testing
         }
     }
 
+    // Guarantees: The end of a port is reported once to each handler that was added for it, on the thread of the handler's own
+    // loop.
     @Test func `each who asked is told once, on its own loop's thread`() throws {
         let port = Port<Int>()
         let right = port.makeSendRight()
@@ -92,6 +94,7 @@ import Testing
         }
     }
 
+    // Guarantees: A handler that is confined to a thread is destroyed on that thread, whether it was called or not.
     @Test func `a loop that ends first destroys the handler on its thread, uncalled`() throws {
         let port = Port<Int>()
         let ended = Gate()

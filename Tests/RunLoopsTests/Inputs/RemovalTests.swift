@@ -9,6 +9,7 @@ import Testing
 ///
 /// The tests of this suite use the same signals, so they run one after the other.
 @Suite(.serialized) struct RemovalTests {
+    // Guarantees: After a removal on any thread has returned, no call of the object's handlers begins in that mode.
     @Test(arguments: Specimen.Kind.inputs)
     func `no call begins after a removal elsewhere has returned, and the input can be added again`(
         kind: Specimen.Kind
@@ -145,6 +146,7 @@ import Testing
         }
     }
 
+    // Guarantees: After a removal on any thread has returned, no call of the object's handlers begins in that mode.
     @Test(arguments: [true, false])
     func `a port that another thread removes delivers no further message`(isSignalPort: Bool) throws {
         let thread = try RunLoopThread(name: "receiver")
@@ -181,6 +183,8 @@ import Testing
         thread.join()
     }
 
+    // Guarantees: After an end on another thread has returned, a descriptor that the source does not own can be closed, and its
+    // number used again.
     @Test(arguments: [true, false])
     func `a descriptor may be closed, and its number used again, when an end or a removal has returned`(
         isRemoved: Bool
@@ -218,6 +222,8 @@ import Testing
         }
     }
 
+    // Guarantees: After an end on another thread has returned, a descriptor that the source does not own can be closed, and its
+    // number used again.
     @Test func `a descriptor that was reported may be closed after an end elsewhere`() throws {
         try onLoopThread { loop in
             let (calls, wires) = (Shared(), [try Wire.pipe(), try Wire.pipe()])

@@ -94,6 +94,8 @@ import Testing
         func didLeaveLoop() {}
     }
 
+    // Guarantees: However many inputs the step of the ports has, one pass serves no more of them than the budget of the step
+    // allows.
     @Test(arguments: Kind.allCases)
     func `a thousand greedy inputs cost a pass no more than one`(kind: Kind) throws {
         try onLoopThread { loop in
@@ -108,6 +110,7 @@ import Testing
         }
     }
 
+    // Guarantees: An input that has more to serve waits behind the other inputs that wait.
     @Test(arguments: Kind.allCases)
     func `an input that has more to serve rejoins at the end, so that each has its turn`(kind: Kind) throws {
         try onLoopThread { loop in
@@ -119,6 +122,7 @@ import Testing
         }
     }
 
+    // Guarantees: An input that has more to serve waits behind the other inputs that wait.
     @Test(arguments: [Kind.library, .servedInput])
     func `an input that is served makes at least one step, however late the pass is`(kind: Kind) throws {
         try onLoopThread { loop in

@@ -8,6 +8,7 @@ import Testing
 ///
 /// Each test has a process of its own, in which no other test gets the closed numbers.
 @Suite struct LibrarySourceClosedTests {
+    // Guarantees: A descriptor that the library closes while it is watched does not end the program.
     @Test func `a descriptor that is closed without a word ends nothing, and its number may be used again`()
         async
     {
@@ -46,6 +47,8 @@ import Testing
         }
     }
 
+    // Guarantees: If a copy of a closed descriptor is open, the descriptor is no longer reported after its interest was set to
+    // empty, and does not keep the loop awake.
     @Test(arguments: [false, true])
     func `a closed descriptor that lives on in a copy is not reported, does not spin, and disturbs no other`(
         isReused: Bool
@@ -119,6 +122,8 @@ import Testing
         }
     }
 
+    // Guarantees: If a copy of a closed descriptor is open, the descriptor is no longer reported after its interest was set to
+    // empty, and does not keep the loop awake.
     @Test func `a new set that the kernel refuses is tried again, and nothing is lost`() async {
         await #expect(processExitsWith: .success) {
             try warmUpRuntime()

@@ -8,6 +8,7 @@ import Testing
 @Suite struct LibrarySourceDeadlineTests {
     private typealias Instant = ContinuousClock.Instant
 
+    // Guarantees: A deadline is never early.
     @Test func `a deadline that has come is one call of the service, not before its date, and is nil then`()
         throws
     {
@@ -31,6 +32,7 @@ import Testing
         }
     }
 
+    // Guarantees: A deadline of now or earlier is served in the next pass, which does not sleep.
     @Test
     func `a deadline of now is the next pass, without a sleep and without a call of the kernel to wait`()
         throws

@@ -135,6 +135,7 @@ import Testing
         }
     }
 
+    // Guarantees: `onInvalidation` is called once, on the thread of the loop, when the source is invalidated or the thread ends.
     @Test func `invalidated, a source is called no more, and says so once`() throws {
         try onLoopThread { [custom] loop in
             let wires = try (0..<3).map { _ in try Wire.pipe() }
@@ -167,6 +168,7 @@ import Testing
         }
     }
 
+    // Guarantees: `onInvalidation` is called once, on the thread of the loop, when the source is invalidated or the thread ends.
     @Test func `the end of the thread invalidates a source, on that thread, whichever way it was used`()
         throws
     {

@@ -7,6 +7,7 @@ import Testing
 @Suite struct LibrarySourceNestingTests {
     private let custom = RunLoop.Mode("custom")
 
+    // Guarantees: While the service runs, a run inside it does not call it again.
     @Test func `a run inside the service neither calls it nor spins, and what is left comes afterwards`()
         throws
     {
@@ -37,6 +38,7 @@ import Testing
         }
     }
 
+    // Guarantees: A descriptor that becomes ready in the meantime, or a deadline that passes, is served afterwards.
     @Test
     func `a deadline and a descriptor that become due in a run inside the service are served afterwards`()
         throws

@@ -6,6 +6,7 @@ import Testing
 
 /// The calls of a library's service, and their arguments.
 @Suite struct LibrarySourceTests {
+    // Guarantees: In one pass the service is called at most once, for all descriptors that are ready and for the deadline.
     @Test func `all that is ready, and the deadline, are one call in the step of the ports`() throws {
         try onLoopThread { loop in
             let wires = try (0..<5).map { _ in try Wire.pipe() }
@@ -87,6 +88,7 @@ import Testing
         }
     }
 
+    // Guarantees: A report of a descriptor that is no longer watched is dropped.
     @Test func `what was let go of, or is not of interest any more, is not reported`() throws {
         try onLoopThread { loop in
             let wires = try (0..<3).map { _ in try Wire.sockets() }
@@ -198,6 +200,7 @@ import Testing
         }
     }
 
+    // Guarantees: A descriptor that the kernel cannot watch is reported once as an error, not lost.
     @Test func `a descriptor that cannot be watched is reported as an error, once for each time it is set`()
         throws
     {

@@ -112,6 +112,8 @@ import Testing
         Issue.record("the block never started")
     }
 
+    // Guarantees: A wait for a block returns when the loop ends, and a wait for a thread returns when the thread ends, even if a
+    // handler ends the thread by `pthread_exit`, or other code cancels it.
     @Test func `a thread's wait fails with loopEnded when the loop ends`() throws {
         let thread = try RunLoopThread(name: "short")
         let waiter = try BareThread { [never] in

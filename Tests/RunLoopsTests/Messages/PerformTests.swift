@@ -19,6 +19,7 @@ import Testing
         #expect(thread.runLoop.statistics.timerFires == 0)
     }
 
+    // Guarantees: The order of blocks of one thread, of messages of one sender to one port, and of timers.
     @Test func `blocks of one thread run in the order in which they were given, each once`() throws {
         let thread = try RunLoopThread(name: "target")
         let log = Log<(poster: Int, number: Int)>()

@@ -17,6 +17,7 @@
             case dropRight
         }
 
+        // Guarantees: If a block or message is given to a loop that is about to sleep, the loop does not sleep, or it is woken.
         @Test func `any two events at any two race points are served, and the loop sleeps on`()
             throws
         {

@@ -39,6 +39,7 @@ import Testing
             leastStateCount: 150),
     ]
 
+    // Guarantees: After an end on any thread has returned, no call of the object's handlers begins, except the report of the end.
     @Test(arguments: scenarios)
     func `in any order, an end stops the calls at once and the loop gives back once`(scenario: Scenario) {
         let walk = scenario.model().explore()

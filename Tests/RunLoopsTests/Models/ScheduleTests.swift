@@ -11,6 +11,7 @@
     /// The environment variable RUNLOOPS_STRESS_SCHEDULES sets the number of rounds. RUNLOOPS_SCHEDULE_SEED repeats the round of
     /// one seed that many times.
     @Suite struct ScheduleTests {
+        // Guarantees: If a block or message is given to a loop that is about to sleep, the loop does not sleep, or it is woken.
         @Test func `in any schedule no message is lost, doubled or overtaken, and no thread hangs`() throws {
             // Fewer rounds with a sanitizer, which makes them slower.
             let count = number("RUNLOOPS_STRESS_SCHEDULES") ?? (Faults.areSlow ? 500 : 3_000)

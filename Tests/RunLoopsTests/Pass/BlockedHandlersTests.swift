@@ -64,6 +64,8 @@ import Testing
         #expect(watch.look(nil).isEmpty)
     }
 
+    // Guarantees: A handler is not reported for the time in which it runs the loop, nor for time in which the whole process was
+    // halted.
     @Test func `time for which nobody could look does not count`() {
         var watch = Watch()
         _ = watch.look(1)

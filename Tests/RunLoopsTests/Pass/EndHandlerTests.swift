@@ -6,6 +6,7 @@ import Testing
 
 /// The handlers that are called at the end of a thread.
 @Suite struct EndHandlerTests {
+    // Guarantees: End handlers are called on the thread, before its loop releases anything.
     @Test func `end handlers are called on the thread, the last one first, before anybody has joined`() throws
     {
         let log = Log<String>()
@@ -25,6 +26,7 @@ import Testing
         #expect(log.entries == ["3", "2", "1"])
     }
 
+    // Guarantees: End handlers are called on the thread, before its loop releases anything.
     @Test func `an end handler finds the loop as it was, and what it posts does not run`() throws {
         let log = Log<String>()
         let thread = try RunLoopThread(name: "worker")
@@ -94,6 +96,7 @@ import Testing
         #expect(log.entries == [])
     }
 
+    // Guarantees: An end handler that was cancelled is not called, and is released at once.
     @Test func `an end handler that was taken back is not called, and is released at once`() throws {
         let log = Log<String>()
         try BareThread {

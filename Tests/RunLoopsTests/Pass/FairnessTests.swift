@@ -62,6 +62,7 @@ import Testing
         }
     }
 
+    // Guarantees: Timers and descriptors get their turn, however many blocks and messages arrive.
     @Test(arguments: Hog.allCases) func `an input that is always ready starves no other`(hog: Hog) throws {
         try onLoopThread { loop in
             let hogPipe = try Wire.pipe()
@@ -131,6 +132,7 @@ import Testing
         Dictionary(grouping: passes, by: { $0 }).sorted { $0.key < $1.key }.map(\.value.count)
     }
 
+    // Guarantees: A pass serves a limited amount of work before it checks timers and descriptors again, so neither can be starved.
     @Test func `a pass performs at most its budget of blocks, and the next one goes on`() throws {
         try onLoopThread { loop in
             let log = Log<Int>()
@@ -142,6 +144,7 @@ import Testing
         }
     }
 
+    // Guarantees: A pass serves a limited amount of work before it checks timers and descriptors again, so neither can be starved.
     @Test func `a pass delivers at most its budget of messages, of all ports together`() throws {
         try onLoopThread { loop in
             let log = Log<Int>()
@@ -156,6 +159,7 @@ import Testing
         }
     }
 
+    // Guarantees: Timers and descriptors get their turn, however many blocks and messages arrive.
     @Test func `blocks and messages that take long end the pass's budget by their time`() throws {
         try onLoopThread { loop in
             let log = Log<Int>()

@@ -70,6 +70,7 @@ import Testing
         }
     }
 
+    // Guarantees: At rest, the host is not woken.
     @Test func `a guest with a distant timer wakes its host never`() throws {
         try onHost { host, loop in
             loop.add(Timer(timeInterval: .seconds(600), repeats: false) { _ in }, forMode: .default)
@@ -161,6 +162,7 @@ import Testing
         }
     }
 
+    // Guarantees: Work that a callback of the host gives to the loop is seen by the next ``RunLoop/Guest/prepare()``.
     @Test func `work of the host's own code is seen before the next wait`() throws {
         try onHost { host, loop in
             loop.add(Port<Int>(), forMode: .default) { _ in }
@@ -179,6 +181,7 @@ import Testing
         }
     }
 
+    // Guarantees: Inputs that are not in the guest's mode wait.
     @Test func `inputs of other modes wait`() throws {
         try onHost { host, loop in
             let other = RunLoop.Mode("other")
@@ -196,6 +199,7 @@ import Testing
         }
     }
 
+    // Guarantees: Observers of ``RunLoop/Activity/beforeWaiting`` are called before the host waits.
     @Test func `observers see each service as a run, and the wait before the host waits`() throws {
         try onHost { host, loop in
             loop.add(Port<Int>(), forMode: .default) { _ in }
@@ -263,6 +267,7 @@ import Testing
         }
     }
 
+    // Guarantees: A timer of a guest is never early, and all timers and blocks are served.
     @Test
     func `10,000 timers and 10,000 blocks of other threads are all served, in order, and no timer is early`()
         throws

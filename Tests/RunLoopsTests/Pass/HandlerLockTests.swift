@@ -10,6 +10,7 @@ import Testing
         case block, timer, manualSource, port, signalPort, descriptor, observer
     }
 
+    // Guarantees: No handler of yours is called while the library holds a lock.
     @Test(arguments: Kind.allCases)
     func `no lock is held while a handler of a loop is called`(kind: Kind) throws {
         let other = try RunLoopThread(name: "other")

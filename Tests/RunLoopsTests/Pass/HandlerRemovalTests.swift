@@ -10,6 +10,7 @@ import Testing
             afterWaiting
     }
 
+    // Guarantees: After an input was removed from its last mode on the loop's thread, no handler of the input starts.
     @Test(arguments: Culprit.allCases)
     func `when a handler throws away all inputs of its loop, no other one starts, and the run ends`(
         culprit: Culprit

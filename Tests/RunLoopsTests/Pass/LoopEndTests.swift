@@ -32,6 +32,7 @@ import Testing
         #expect(gone.entries.sorted() == ["manual", "observer", "port", "source", "timer"])
     }
 
+    // Guarantees: Blocks that wait when a loop ends are destroyed; they do not run, and they do not leak.
     @Test func `blocks that wait are destroyed without having run`() throws {
         let gone = Log<String>()
         try BareThread {

@@ -78,6 +78,7 @@ import Testing
         for mode in modes { loop.add(Port<Int>(), forMode: mode) { _ in } }
     }
 
+    // Guarantees: Raw values of modes, activities and run results stay those of Core Foundation.
     @Test func `modes are their names, and those of Foundation`() {
         #expect(RunLoop.Mode("x") == RunLoop.Mode(rawValue: "x"))
         #expect(RunLoop.Mode.default.rawValue == "kCFRunLoopDefaultMode")
@@ -225,6 +226,7 @@ import Testing
         }
     }
 
+    // Guarantees: After an input was removed from its last mode on the loop's thread, no handler of the input starts.
     @Test func `after removal by a handler of the same pass, no handler starts`() throws {
         try onLoopThread { loop in
             let inputs = try Inputs()

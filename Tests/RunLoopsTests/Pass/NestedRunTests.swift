@@ -53,6 +53,8 @@ import Testing
         }
     }
 
+    // Guarantees: Every handler of a loop runs on the loop's thread, and never while another one runs, except inside a run that the
+    // other one makes.
     @Test(arguments: Caller.allCases, modes) func `a handler may run the loop, which serves the rest`(
         caller: Caller, mode: RunLoop.Mode
     ) throws {

@@ -15,6 +15,7 @@ import Testing
         for mode in modes { loop.add(Port<Int>(), forMode: mode) { _ in } }
     }
 
+    // Guarantees: Raw values of modes, activities and run results stay those of Core Foundation.
     @Test func `the activities have Core Foundation's bits`() {
         let activities: [Activity] = [
             .entry, .beforeTimers, .beforeSources, .beforeWaiting, .afterWaiting, .exit, .all,

@@ -6,6 +6,8 @@ import Testing
 
 /// Blocks at the end of a pass.
 @Suite struct PassEndTests {
+    // Guarantees: A block that a handler adds with ``RunLoop/performAtEndOfPass(_:)`` runs once, in the same pass, after the
+    // handlers and before the loop sleeps.
     @Test func `a block runs once, after the handlers of the pass and before the loop sleeps`() throws {
         try onLoopThread { loop in
             let log = Log<String>()

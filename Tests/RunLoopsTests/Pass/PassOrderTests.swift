@@ -35,6 +35,7 @@ import Testing
         }
     }
 
+    // Guarantees: The order of the steps.
     @Test func `a pass that has work takes its steps in order, and does not sleep`() throws {
         try onLoopThread { loop in
             let log = Log<String>()
@@ -68,6 +69,7 @@ import Testing
         }
     }
 
+    // Guarantees: The order of the steps.
     @Test func `a pass that sleeps says so, and serves what woke it`() throws {
         try onLoopThread { loop in
             let log = Log<String>()

@@ -75,6 +75,8 @@ import Testing
         }.join()
     }
 
+    // Guarantees: Every handler of a loop runs on the loop's thread, and never while another one runs, except inside a run that the
+    // other one makes.
     @Test func `only the loop's own thread is current, also inside its handlers`() throws {
         let thread = try RunLoopThread(name: "worker")
         defer { thread.stop() }

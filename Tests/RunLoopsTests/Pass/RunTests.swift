@@ -212,6 +212,7 @@ import Testing
         }
     }
 
+    // Guarantees: The order of the exit reasons.
     @Test func `of several reasons to end, a source comes first, then the deadline, then the stop`() throws {
         try onLoopThread { loop in
             let source = ManualSource { loop.stop() }

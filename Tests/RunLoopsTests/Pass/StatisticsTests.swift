@@ -26,6 +26,8 @@ import Testing
         }
     }
 
+    // Guarantees: A pass of a busy loop that watches no descriptor makes no system call; only the main loop checks the main
+    // dispatch queue now and then.
     @Test func `a busy loop without descriptors makes no system call`() throws {
         try onLoopThread { loop in
             let again = Again(10_000)

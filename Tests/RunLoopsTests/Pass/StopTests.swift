@@ -36,6 +36,7 @@ import Testing
         }
     }
 
+    // Guarantees: A stop or a wake-up that is sent while the loop does not run acts on the next run, once.
     @Test func `a stop between two runs ends the next one before its first pass, once`() throws {
         try onLoopThread { loop in
             var activities: [RunLoop.Activity] = []
@@ -114,6 +115,7 @@ import Testing
         }
     }
 
+    // Guarantees: A stop that is sent while the loop runs ends no run other than the one that is innermost at that moment.
     @Test func `a stop in an outermost run that ends for another reason does not end the next one`() throws {
         try onLoopThread { loop in
             addPort(to: loop)
@@ -174,6 +176,7 @@ import Testing
         }
     }
 
+    // Guarantees: A stop that is sent while the loop runs ends no run other than the one that is innermost at that moment.
     @Test func `each of two runs has the stop that was sent while it was the innermost`() throws {
         try onLoopThread { loop in
             let log = Log<RunLoop.RunResult>()
@@ -221,6 +224,7 @@ import Testing
         }
     }
 
+    // Guarantees: A stop or a wake-up that is sent while the loop does not run acts on the next run, once.
     @Test func `a wake-up between two runs is one pass without sleep`() throws {
         try onLoopThread { loop in
             var activities: [RunLoop.Activity] = []

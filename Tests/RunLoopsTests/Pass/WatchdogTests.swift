@@ -178,6 +178,8 @@ import Testing
         #expect(reports.log.entries.first?.madeAt == "RunLoopsTests/WatchdogTests.swift:\(line)")
     }
 
+    // Guarantees: A handler is not reported for the time in which it runs the loop, nor for time in which the whole process was
+    // halted.
     @Test func `a handler that runs the loop is not written down while it does`() throws {
         let thread = try RunLoopThread(name: "nested")
         defer { thread.stop() }

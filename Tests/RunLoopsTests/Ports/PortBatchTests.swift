@@ -90,6 +90,7 @@ import Testing
         }
     }
 
+    // Guarantees: A message that was accepted is delivered, unless the port ends first.
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `with many senders and random deadlines, what is accepted is what arrives`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

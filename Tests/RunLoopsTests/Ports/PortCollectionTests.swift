@@ -28,6 +28,8 @@ import Testing
         #expect(receiver.receiveAll() == Array(0..<10))
     }
 
+    // Guarantees: Each message that a collection gives to `send(contentsOf:before:)` is sent or given back, whatever count the
+    // collection reports.
     @Test(arguments: [0, 1, 4, 10, 1_000], [0, 1, 3, 5, 10, 25])
     func `each message that a collection gives is sent or given back, whatever count it claims`(
         claimed: Int, given: Int

@@ -55,6 +55,7 @@ import Testing
         }
     }
 
+    // Guarantees: Threads, tasks and handlers that wait for room are served in the order in which they came.
     @Test func `handlers and senders that wait have their turn in the order in which they came`() throws {
         let port = Port<Int>(queueLimit: 1)
         try port.send(0)

@@ -58,6 +58,7 @@ import Testing
         }
     }
 
+    // Guarantees: A message that was accepted is delivered, unless the port ends first.
     @Test(arguments: 0..<60) func `each message arrives once and in order, through any loops and sets`(
         seed: UInt64
     )

@@ -6,6 +6,8 @@
 
     /// The room of a port is checked and reserved in one atomic operation.
     @Suite struct PortRoomTests {
+        // Guarantees: Apart from messages of send-once rights, a port never holds more messages than its limit, however long a
+        // sender is stalled.
         @Test(arguments: [.pushLooks, .pushExchanges] as [RacePoint])
         func `a sender that stalls while any number of messages pass is not accepted by a full port`(
             step: RacePoint

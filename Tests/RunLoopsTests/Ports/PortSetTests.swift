@@ -73,6 +73,8 @@ import Testing
         #expect(try set.receive(before: deadline) == 1)
     }
 
+    // Guarantees: A member of a set that has a message is served after at most one message of each other member, for each thread
+    // that receives.
     @Test func `members are served in turn, however much one has`() throws {
         let set = PortSet<Int>()
         let ports = (0..<4).map { _ in Port<Int>(queueLimit: .unlimited) }
@@ -89,6 +91,8 @@ import Testing
         #expect(throws: PortSetError(.timedOut)) { _ = try set.receive(before: .now) }
     }
 
+    // Guarantees: A member of a set that has a message is served after at most one message of each other member, for each thread
+    // that receives.
     @Test func `a member that always has more does not starve one with a single message`() throws {
         let (busy, rare) = (Port<Int>(), Port<Int>())
         let set = PortSet<String>()

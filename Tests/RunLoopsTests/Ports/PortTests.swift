@@ -6,6 +6,7 @@ import Testing
 
 /// A port delivers every accepted message once, in each sender's order, on the receiver's thread.
 @Suite struct PortTests {
+    // Guarantees: The messages of one thread arrive in the order in which it sent them, whichever rights it uses.
     @Test func `messages arrive in the order in which they were sent, on the loop's thread`() throws {
         try onLoopThread { loop in
             let port = Port<Int>()
@@ -22,6 +23,7 @@ import Testing
         }
     }
 
+    // Guarantees: The order of blocks of one thread, of messages of one sender to one port, and of timers.
     @Test func `of several senders, each one's order is kept`() throws {
         try onLoopThread { loop in
             let port = Port<(sender: Int, number: Int)>(queueLimit: 16)

@@ -5,6 +5,7 @@ import Testing
 
 /// Answers, unused rights, deadlines, cancellations and the port's end coincide, and each request has one outcome.
 @Suite struct RequestStressTests {
+    // Guarantees: A request is answered, or an error says why not: exactly one of the two.
     @Test(arguments: 0..<12) func `every request has one outcome, and every answer is given or counted`(
         seed: UInt64
     ) async throws {

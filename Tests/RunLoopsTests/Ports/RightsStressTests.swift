@@ -6,6 +6,8 @@ import Testing
 
 /// Threads make and release rights while the receiver serves the port, and each notice arrives once and in its place.
 @Suite struct RightsStressTests {
+    // Guarantees: The notice that no sender is left never overtakes messages that the senders have sent, and the handler is called
+    // at most once for each time that no sender is left.
     @Test func `rights that four threads release at once give one notice`() throws {
         let port = Port<Int>(queueLimit: 8)
         let rounds = 1_000
@@ -41,6 +43,8 @@ import Testing
         }
     }
 
+    // Guarantees: The notice that no sender is left never overtakes messages that the senders have sent, and the handler is called
+    // at most once for each time that no sender is left.
     @Test(arguments: 0..<10 as Range<UInt64>)
     func `with any actions of threads and receiver, the notice arrives after everything that rights sent`(
         seed: UInt64

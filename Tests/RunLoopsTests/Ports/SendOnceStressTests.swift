@@ -5,6 +5,7 @@ import Testing
 
 /// Threads use and destroy send-once rights while the receiver serves the port.
 @Suite struct SendOnceStressTests {
+    // Guarantees: Each send-once right sends exactly one message: when it is used, or when it is destroyed unused.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `whatever threads do with their rights, each is heard of once`(seed: UInt64) throws {
         let alive = Shared()

@@ -6,6 +6,7 @@ import Testing
 
 /// A right sends to its port like the port itself, but is counted and does not keep the port alive.
 @Suite struct SendRightTests {
+    // Guarantees: The messages of one thread arrive in the order in which it sent them, whichever rights it uses.
     @Test func `messages sent through a right and through the port arrive in order`() throws {
         try onLoopThread { loop in
             let port = Port<Int>()

@@ -9,6 +9,8 @@
         /// The race points of the receiver between its check of the port and its sleep.
         static let steps: [RacePoint] = [.bellLooks, .bellArms]
 
+        // Guarantees: The handler of a port of signals is called only for signals that were sent: the end of the port is not a
+        // signal.
         @Test(arguments: steps) func `ending a port delivers no signal that was not sent, in a loop`(
             step: RacePoint
         ) throws {
@@ -33,6 +35,8 @@
             #expect(signals.count == 0)
         }
 
+        // Guarantees: The handler of a port of signals is called only for signals that were sent: the end of the port is not a
+        // signal.
         @Test func `ending a port delivers no signal that was not sent, in a set`() throws {
             let port = Port<Void>()
             let set = PortSet<String>()

@@ -97,6 +97,7 @@ import Testing
         #expect(attempts == 2 && slices.map(\.end) == [2])
     }
 
+    // Guarantees: A snapshot has only events that were written whole.
     @Test func `no event is torn while one thread writes and another copies`() throws {
         let count = UInt64(ProcessInfo.processInfo.environment["RUNLOOPS_STRESS_EVENTS"] ?? "") ?? 2_000_000
         let ring = Self.ring(1 << 10)

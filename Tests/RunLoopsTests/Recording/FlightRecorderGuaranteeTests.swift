@@ -7,6 +7,7 @@ import Testing
 
 /// Guarantees of the article on recording that involve several parts.
 @Suite(.disabled(if: ForcedRecording.isOn)) struct FlightRecorderGuaranteeTests {
+    // Guarantees: No thread waits for another thread's events, nor for a snapshot.
     @Test func `a snapshot and a thread that is stopped in the middle of an event hold up no other thread`()
         throws
     {
@@ -55,6 +56,7 @@ import Testing
         #expect(Recording.read(session.generation) { _, _, _ in true } == nil)
     }
 
+    // Guarantees: A recording has no contents of messages or notifications.
     @Test func `no contents of a message get into a recording`() throws {
         try RecordedRun.run { recorder in
             let secret = "the secret \(getpid())"

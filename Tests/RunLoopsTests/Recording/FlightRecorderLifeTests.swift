@@ -64,6 +64,7 @@ import Testing
         before.stop()
     }
 
+    // Guarantees: A handler that began before the recording, or ends after it, does not disturb it.
     @Test func `a handler that began before the recording, or outlives it, disturbs none`() throws {
         let thread = try RunLoopThread(name: "worker")
         let gates = (0..<4).map { _ in Gate() }

@@ -22,6 +22,7 @@ import Testing
         }
     }
 
+    // Guarantees: A report does not block the thread that causes it.
     @Test func `a report does not wait for room, and dropped reports are counted and reported`()
         async throws
     {
@@ -89,6 +90,7 @@ import Testing
         }
     }
 
+    // Guarantees: The handler of reports gets them in order, one at a time.
     @Test func `a handler gets the lines in order, one at a time, on a thread of its own`() async throws {
         try await #require(processExitsWith: .success) {
             let lines = Log<String>()

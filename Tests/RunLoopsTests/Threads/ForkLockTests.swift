@@ -11,6 +11,7 @@ import Testing
         case name, statistics, sendRightCount
     }
 
+    // Guarantees: A forked child that needs a lock which another thread of its parent held at the fork ends with the same message.
     @Test(arguments: Member.allCases)
     func `a forked child that needs another thread's lock ends with a message`(member: Member) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {

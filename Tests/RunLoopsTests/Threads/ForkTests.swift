@@ -8,6 +8,7 @@ import Testing
 ///
 /// Each test has a process of its own, which forks.
 @Suite struct ForkTests {
+    // Guarantees: A forked child that uses a loop ends with a message.
     @Test(arguments: LoopUse.allCases) func `a forked child that uses a loop ends with a message`(
         use: LoopUse
     )
@@ -174,6 +175,7 @@ enum LoopUse: String, Codable, CaseIterable {
 
 /// Further uses of the same members.
 @Suite struct OtherForkTests {
+    // Guarantees: A forked child that uses a loop ends with a message.
     @Test(arguments: OtherUse.allCases) func `a child that uses a loop in another way ends too`(use: OtherUse)
         async
     {

@@ -13,6 +13,7 @@ import Testing
         case ownLoop, otherLoop, mainLoop, thread, group
     }
 
+    // Guarantees: A stop in a forked child does nothing, and the parent's loops continue to run.
     @Test(arguments: Stop.allCases)
     func `a stop in a forked child does nothing, and the parent's loop runs on`(stop: Stop) async {
         await #expect(processExitsWith: .success) { [stop] in
@@ -72,6 +73,7 @@ import Testing
         }
     }
 
+    // Guarantees: An end in a forked child calls no handler, and the parent's object continues to work.
     @Test(arguments: [true, false])
     func `a port that a forked child ends does not wake the parent's loop`(isSignalPort: Bool) async {
         await #expect(processExitsWith: .success) { [isSignalPort] in

@@ -22,6 +22,8 @@ import Testing
         unsafe #expect(lock.mutex.pointee.__data.__lock == 0)
     }
 
+    // Guarantees: While a real-time thread waits for a lock of the library that a fork does not take, the thread that holds the
+    // lock has its priority, unless the kernel was built without priority inheritance.
     @Test(.enabled(if: realTimeIsAllowed))
     func `a thread that holds a lock has the priority of the real-time thread that waits for it`() throws {
         let lock = Guarded(0)

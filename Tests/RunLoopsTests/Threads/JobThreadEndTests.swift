@@ -10,6 +10,8 @@ import Testing
 @Suite struct JobThreadEndTests {
     private static let report = "RunLoop: its thread was ended inside a job of an actor or a task"
 
+    // Guarantees: If a job ends its thread, by `pthread_exit`, the program ends with a message, because tasks that await the job
+    // would wait for ever.
     @Test func `an actor's job that ends its thread ends the program with a message`() async throws {
         let result = try await #require(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let thread = try RunLoopThread(name: "short")

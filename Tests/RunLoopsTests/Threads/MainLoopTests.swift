@@ -21,6 +21,8 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    // Guarantees: A block of the main queue that was dispatched before the loop was made, before it ran, or while it was about to
+    // sleep, is served.
     @Test
     func `blocks dispatched before the loop ran come in order, after ports, before performed blocks`()
         throws
@@ -30,6 +32,7 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    // Guarantees: Blocks of the main queue run in their order, on the main thread, and never one inside another.
     @Test func `a run inside a block of the main queue serves no other one, and finishes without inputs`()
         throws
     {
@@ -102,24 +105,33 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    // Guarantees: A flood of blocks of the main queue does not keep the loop from its other inputs, and a flood of other inputs
+    // does not keep it from the main queue.
     @Test func `a block that performs itself again does not keep the main queue from being served`() throws {
         let ending = try run("busy blocks")
         #expect(ending.lines == ["rounds: 100"])
         #expect(ending.isSuccess)
     }
 
+    // Guarantees: A flood of blocks of the main queue does not keep the loop from its other inputs, and a flood of other inputs
+    // does not keep it from the main queue.
     @Test func `a block that dispatches itself again does not keep the loop from its inputs`() throws {
         let ending = try run("busy queue")
         #expect(ending.lines == ["block, descriptor, port, timer"])
         #expect(ending.isSuccess)
     }
 
+    // Guarantees: An idle main queue costs the loop no system call per pass.
+    // Guarantees: A pass of a busy loop that watches no descriptor makes no system call; only the main loop checks the main
+    // dispatch queue now and then.
     @Test func `an idle main queue costs no system call per pass`() throws {
         let ending = try run("counts")
         #expect(ending.lines == ["busy: true true 0", "another loop: true 0", "asleep: true"])
         #expect(ending.isSuccess)
     }
 
+    // Guarantees: A block of the main queue that was dispatched before the loop was made, before it ran, or while it was about to
+    // sleep, is served.
     @Test func `a main loop that is about to sleep misses no dispatched block`() throws {
         let ending = try run("one at a time")
         #expect(ending.lines == ["done"])
@@ -132,6 +144,7 @@ import Testing
         #expect(ending.isSuccess)
     }
 
+    // Guarantees: Blocks of the main queue run in their order, on the main thread, and never one inside another.
     @Test func `many blocks, messages and dispatched blocks all arrive, in order`() throws {
         let ending = try run("many")
         #expect(ending.lines == ["left: 0 in order: true"])

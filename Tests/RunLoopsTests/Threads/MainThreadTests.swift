@@ -93,6 +93,7 @@ import Testing
         expect(ran, says: "RunLoop.run: the main thread was given away, by dispatchMain()", cure)
     }
 
+    // Guarantees: No wait for a main loop lasts for ever because its thread was given away.
     @Test(arguments: [
         ("given away", ["before: true"], true), ("given away with work", ["queue: main queue only"], true),
         ("given away first", [], false),

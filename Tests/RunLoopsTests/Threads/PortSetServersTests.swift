@@ -36,6 +36,9 @@ import Testing
         #expect(servers.entries == [server.number.load(ordering: .relaxed)])
     }
 
+    // Guarantees: A wait that is in no circle is never refused; here, a request counts as a wait for the loop that has its port,
+    // whichever thread has the right to answer, and a wait for a port in a ``PortSet`` counts as a wait for the thread that serves
+    // the set at that moment.
     @Test func `a wait for a set is a wait for the thread that serves it at that moment`() {
         // An identity that no set has.
         let set: UInt = 2

@@ -120,6 +120,8 @@ import Testing
         #expect(thread.join(before: .now - .seconds(1)))
     }
 
+    // Guarantees: When ``RunLoopThread/join(before:fileID:line:)`` returns true, the loop has ended, and everything that its end
+    // destroys is destroyed.
     @Test func `after a join, everything that the loop kept is destroyed`() throws {
         let gone = Log<String>()
         let thread = try RunLoopThread(name: "worker")

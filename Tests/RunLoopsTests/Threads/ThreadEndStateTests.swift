@@ -23,6 +23,8 @@ import Testing
         state == .asleep || state == .asleepInNestedRun
     }
 
+    // Guarantees: A wait for a block returns when the loop ends, and a wait for a thread returns when the thread ends, even if a
+    // handler ends the thread by `pthread_exit`, or other code cancels it.
     @Test(arguments: states)
     func `waits for a thread or its loop end, in any state that the thread ends in`(state: State) async {
         await #expect(processExitsWith: .success) { [state] in try play(state) }
@@ -39,6 +41,7 @@ import Testing
         }
     }
 
+    // Guarantees: A thread that is cancelled while its loop sleeps ends at once.
     @Test
     func `a thread that was cancelled while it slept is not counted as awake, nor one that a handler ended`()
         async
@@ -55,6 +58,8 @@ import Testing
     }
 
     // Not with the address sanitizer, which can mistake frames that the cancellation has left for frames in use.
+    // Guarantees: A thread is not cancelled while it waits for another thread or at a ``PortSet``, or while it wakes a loop: the
+    // cancellation takes effect afterwards.
     @Test(arguments: Faults.bearCancelling && !Faults.areSlow ? Wait.allCases : [])
     func `a thread cancelled while it waits for another hangs no thread, and ends in its sleep`(
         wait: Wait
@@ -62,11 +67,14 @@ import Testing
         await #expect(processExitsWith: .success) { [wait] in try cancel(in: wait) }
     }
 
+    // Guarantees: A thread is not cancelled while it waits for another thread or at a ``PortSet``, or while it wakes a loop: the
+    // cancellation takes effect afterwards.
     @Test(.enabled(if: Faults.bearCancelling))
     func `a thread with a pending cancellation still wakes a loop`() async {
         await #expect(processExitsWith: .success) { try postWhileCancelled() }
     }
 
+    // Guarantees: Any runs of the loop in the thread's end handlers then return at once.
     @Test(arguments: Faults.bearCancelling ? [State.asleep, .asleepInNestedRun] : [])
     func `an end handler of a thread that was cancelled in its sleep may run the loop, which returns at once`(
         state: State

@@ -24,6 +24,8 @@ import Testing
         loop.add(RunLoop.Observer(activities: .entry) { _, _ in }, forMode: .common)
     }
 
+    // Guarantees: When a thread ends whose loop has never run, each place where inputs of the loop were made, and each block, is
+    // reported once; of more than eight, the rest is reported as a number.
     @Test func `a thread that ends with inputs that were never served reports each once, with its place`()
         async throws
     {
@@ -131,6 +133,8 @@ import Testing
         }
     }
 
+    // Guarantees: When a thread ends whose loop has never run, each place where inputs of the loop were made, and each block, is
+    // reported once; of more than eight, the rest is reported as a number.
     @Test func `of many inputs, the first are reported one by one, and the rest as a number`() async throws {
         try await #require(processExitsWith: .success) {
             let lines = try unservedLines {

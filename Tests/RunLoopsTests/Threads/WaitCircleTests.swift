@@ -6,6 +6,8 @@ import Testing
 
 /// A wait that would close a circle of threads that wait for each other's loops fails, and names the circle.
 @Suite struct WaitCircleTests {
+    // Guarantees: A wait that would be part of a circle of the waits above is refused before it begins; if several threads close a
+    // circle at the same moment, one of their waits is refused.
     @Test(arguments: [2, 3, 7]) func `a circle of any length is refused where it would be closed`(length: Int)
         throws
     {
@@ -57,6 +59,8 @@ import Testing
         two.stop()
     }
 
+    // Guarantees: A wait that would be part of a circle of the waits above is refused before it begins; if several threads close a
+    // circle at the same moment, one of their waits is refused.
     @Test func `a refused block does not run later`() throws {
         let (one, two) = (try RunLoopThread(name: "one"), try RunLoopThread(name: "two"))
         let alive = Shared()
@@ -167,6 +171,8 @@ import Testing
         two.stop()
     }
 
+    // Guarantees: A wait that would be part of a circle of the waits above is refused before it begins; if several threads close a
+    // circle at the same moment, one of their waits is refused.
     @Test(arguments: [2, 3, 6]) func `of threads that close a circle at one moment exactly one is refused`(
         length: Int
     ) throws {

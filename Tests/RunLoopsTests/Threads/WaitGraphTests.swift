@@ -123,6 +123,9 @@ import Testing
         }
     }
 
+    // Guarantees: A wait that is in no circle is never refused; here, a request counts as a wait for the loop that has its port,
+    // whichever thread has the right to answer, and a wait for a port in a ``PortSet`` counts as a wait for the thread that serves
+    // the set at that moment.
     @Test(arguments: 0..<300) func `in any order of waits, exactly the circles are refused`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let threads = Int.random(in: 2...9, using: &random)

@@ -58,6 +58,9 @@ import Testing
         for thread in crew { #expect(thread.join(before: .hang)) }
     }
 
+    // Guarantees: A wait that is in no circle is never refused; here, a request counts as a wait for the loop that has its port,
+    // whichever thread has the right to answer, and a wait for a port in a ``PortSet`` counts as a wait for the thread that serves
+    // the set at that moment.
     @Test func `waits in one direction only are never refused`() throws {
         let crew = try makeCrew()
         for seed in 0..<graphCount / 4 {

@@ -6,6 +6,7 @@ import Testing
 @Suite struct TimerTests {
     private typealias Instant = ContinuousClock.Instant
 
+    // Guarantees: A timer never fires before its date.
     @Test func `a timer first fires one interval after it was made, not before`() throws {
         try onLoopThread { loop in
             let made = Instant.now
@@ -69,6 +70,7 @@ import Testing
         }
     }
 
+    // Guarantees: A timer never fires before its date.
     @Test(arguments: 0..<5 as Range<UInt64>) func `of thousands of timers, none fires early or out of order`(
         seed: UInt64
     ) throws {
@@ -94,6 +96,7 @@ import Testing
         }
     }
 
+    // Guarantees: The order of blocks of one thread, of messages of one sender to one port, and of timers.
     @Test func `timers due together fire in the order of their dates, equal ones in that of adding`() throws {
         try onLoopThread { loop in
             let date = Instant.now

@@ -10,6 +10,7 @@ import Testing
 /// A test must not set the machine's clock, so these tests shift the clock that their thread reads. The simulations of
 /// RunLoopsTesting test the dates.
 @Suite struct WallClockTimerTests {
+    // Guarantees: A wall clock timer never fires before the wall clock has reached its date.
     @Test func `a date comes by the machine's clock, and not before`() throws {
         try onLoopThread { loop in
             var fires: [Duration] = []
@@ -63,6 +64,7 @@ import Testing
         }
     }
 
+    // Guarantees: A wall clock timer never fires before the wall clock has reached its date.
     @Test func `a timer does not fire when the clock shows a time before its date`() throws {
         try onLoopThread { loop in
             defer { Faults.shiftWallClock(by: 0) }

@@ -30,6 +30,7 @@ import Testing
         func closeClients() { for client in clients { Loopback.close(client) } }
     }
 
+    // Guarantees: A stop is reported once, when the last connection of the listener has ended, on any loop.
     @Test func `a listener reports its stop once for each call, when its last connection has ended`() throws {
         try onLoopThread { loop in
             let stage = try Stage(loop, clients: 3)
@@ -54,6 +55,7 @@ import Testing
         }
     }
 
+    // Guarantees: A stop is reported once, when the last connection of the listener has ended, on any loop.
     @Test func `a connection that another loop has ends the stop on the loop of the listener`() throws {
         let worker = try RunLoopThread(name: "worker")
         try onLoopThread { loop in

@@ -100,6 +100,7 @@ import Testing
         }
     }
 
+    // Guarantees: The file of a listener that has ended is replaced, and the file of a listener that is open is not.
     @Test func `the file of a listener that is no more is replaced, and that of a living one is not`() throws
     {
         try onLoopThread { loop in
@@ -120,6 +121,7 @@ import Testing
         }
     }
 
+    // Guarantees: If several replace it at once, one succeeds.
     @Test func `of several listeners that replace the same file, one succeeds, and clients reach it`() throws
     {
         let scratch = try ScratchDirectory()
@@ -225,6 +227,7 @@ import Testing
         #expect(second.localAddress == first.localAddress)
     }
 
+    // Guarantees: At the limit of connections, the listener accepts no more until one of them ends.
     @Test func `at the limit of connections the others wait until one ends`() throws {
         try onLoopThread { loop in
             var options = Listener.Options()
@@ -251,6 +254,7 @@ import Testing
         }
     }
 
+    // Guarantees: A peer that has as many connections as it may have is refused, and other peers are not.
     @Test func `a peer beyond its limit is refused, and others are not`() throws {
         try onLoopThread { loop in
             var options = Listener.Options()
@@ -359,6 +363,7 @@ import Testing
         }
     }
 
+    // Guarantees: An accepted socket that is not taken is closed.
     @Test func `a socket in a box is taken once, and closed if it is not taken`() throws {
         try onLoopThread { loop in
             let listener = try Listener(.tcp(host: "127.0.0.1", port: 0))
@@ -378,6 +383,8 @@ import Testing
         }
     }
 
+    // Guarantees: If the process is out of descriptors, connections that wait are closed, and the listener accepts again when there
+    // are descriptors again.
     @Test func `out of descriptors, those that wait are closed, and accepting goes on later`() async {
         await #expect(processExitsWith: .success) {
             try onLoopThread { loop in

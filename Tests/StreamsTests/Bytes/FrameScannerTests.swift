@@ -48,6 +48,7 @@ import Testing
         #expect(result.rest == 4)
     }
 
+    // Guarantees: However a stream is cut into packets, its frames are the same.
     @Test(arguments: 0..<300) func `lines are the same however they are cut`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var lines: [[UInt8]] = []
@@ -99,6 +100,7 @@ import Testing
         #expect(frames(.delimited(by: 255, upTo: limit), [frame + [255]]).isTooLong == (length > limit))
     }
 
+    // Guarantees: However a stream is cut into packets, its frames are the same.
     @Test(arguments: 0..<200) func `frames behind a length are the same however they are cut`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var sent: [[UInt8]] = []

@@ -6,6 +6,8 @@ import Testing
 
 /// Written bytes are sent once, in order, however many bytes the kernel accepts at a time.
 @Suite struct OutputQueueTests {
+    // Guarantees: Each byte is given to the handlers once and in order, and each byte that was written is sent once and in order,
+    // until the connection ends.
     @Test(arguments: 0..<300) func `bytes are sent in the order in which they were written`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var queue = OutputQueue()

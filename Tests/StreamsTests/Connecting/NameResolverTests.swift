@@ -33,6 +33,8 @@ import Testing
         }
     }
 
+    // Guarantees: Names that nobody awaits any more occupy at most 20 threads, and keep no other name waiting while there are
+    // fewer.
     @Test(arguments: [4, 16, 800])
     func `names of a silent server that nobody awaits any more keep no other name waiting`(count: Int) throws
     {
@@ -150,6 +152,8 @@ import Testing
         waitUntil("all threads have ended") { resolver.threadCounts.all == 0 }
     }
 
+    // Guarantees: Names that nobody awaits any more occupy at most 20 threads, and keep no other name waiting while there are
+    // fewer.
     @Test func `connections that have ended keep no other connection waiting for its name`() throws {
         try onLoopThread { loop in
             defer {

@@ -127,6 +127,7 @@ import Testing
         }
     }
 
+    // Guarantees: A reader that has gone ends a connection over pipes or a terminal, and raises no signal.
     @Test(arguments: [true, false]) func `a pipe without a reader ends the connection, without a signal`(
         writes: Bool
     ) throws {

@@ -8,6 +8,8 @@ import Testing
 
 /// A peer that exceeds a limit, or is too slow, loses its connection with a reason, and memory use stays bounded.
 @Suite struct ConnectionLimitTests {
+    // Guarantees: A frame beyond its limit, a peer that does not read, and a handler that consumes nothing end the connection at a
+    // limit.
     @Test func `a frame beyond its limit ends the connection`() throws {
         try onLoopThread { loop in
             let pair = try Pair()
@@ -20,6 +22,8 @@ import Testing
         }
     }
 
+    // Guarantees: A frame beyond its limit, a peer that does not read, and a handler that consumes nothing end the connection at a
+    // limit.
     @Test func `bytes that a handler never consumes end the connection at the limit`() throws {
         try onLoopThread { loop in
             var options = Connection.Options()
@@ -42,6 +46,8 @@ import Testing
         }
     }
 
+    // Guarantees: A frame beyond its limit, a peer that does not read, and a handler that consumes nothing end the connection at a
+    // limit.
     @Test func `a peer that does not read is cut off at the limit, and a writer is told before`() throws {
         try onLoopThread { loop in
             var options = Connection.Options()

@@ -121,6 +121,8 @@ import Testing
         }
     }
 
+    // Guarantees: The end of a connection is reported once, and last, whatever both sides and the handlers do.
+    // Guarantees: The socket is closed when the handler of the end is called.
     @Test(arguments: [true, false]) func `the end is told once and last, in every order of events`(
         isConnected: Bool
     ) {

@@ -80,6 +80,11 @@ import Testing
         }
     }
 
+    // Guarantees: The end of a connection is reported once, and last, whatever both sides and the handlers do.
+    // Guarantees: No handler of a connection is called inside another handler of the same connection, even if a handler runs the
+    // loop.
+    // Guarantees: Each byte is given to the handlers once and in order, and each byte that was written is sent once and in order,
+    // until the connection ends.
     @Test(arguments: 0..<seeds) func `whatever both ends do, each byte comes once and the end comes last`(
         seed: UInt64
     ) throws {

@@ -11,6 +11,8 @@ import Testing
     /// The steps that the budget of a pass allows, and some for the steps that were spent for before.
     private static let mostSteps = 160
 
+    // Guarantees: However many frames a peer sends, a pass delivers a limited number of them, and other connections are served in
+    // turn.
     @Test func `a peer that sends only line feeds keeps no other connection waiting, and loses nothing`()
         throws
     {
@@ -42,6 +44,8 @@ import Testing
         }
     }
 
+    // Guarantees: However many frames a peer sends, a pass delivers a limited number of them, and other connections are served in
+    // turn.
     @Test func `many greedy connections cost a pass no more than one, and take turns`() throws {
         try onLoopThread { loop in
             let pairs = try (0..<100).map { _ in try Pair() }

@@ -154,6 +154,7 @@ import Testing
         }
     }
 
+    // Guarantees: Lines that arrived before the task asked for them are not lost.
     @Test func `lines that came before the task asked are not lost`() async throws {
         try await withTalker { talker in
             try await talker.peerSends("one\ntwo\nthree\n")
@@ -174,6 +175,7 @@ import Testing
         }
     }
 
+    // Guarantees: A stream that ends inside a frame is an error, and so is a frame beyond its limit.
     @Test func `a stream that ends in a frame is an error`() async throws {
         try await withTalker { talker in
             try await talker.peerSends("whole\npart")
@@ -184,6 +186,7 @@ import Testing
         }
     }
 
+    // Guarantees: A stream that ends inside a frame is an error, and so is a frame beyond its limit.
     @Test func `a frame beyond its limit is an error`() async throws {
         try await withTalker { talker in
             try await talker.peerSends("short\nmuch too long\n")
@@ -193,6 +196,7 @@ import Testing
         }
     }
 
+    // Guarantees: A task that is cancelled while it waits ends the connection.
     @Test func `a task that is cancelled while it waits ends the connection`() async throws {
         try await withTalker { talker in
             let first = Gate()
@@ -205,6 +209,7 @@ import Testing
         }
     }
 
+    // Guarantees: A writer that waits continues when the peer has read.
     @Test func `a writer waits until the peer has read`() async throws {
         try await withTalker { talker in
             async let waits = talker.fill()

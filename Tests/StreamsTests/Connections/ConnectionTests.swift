@@ -49,6 +49,7 @@ import Testing
         }
     }
 
+    // Guarantees: A peer that ends its stream gets all that was written before.
     @Test func `a peer that ends its stream gets all answers before the connection ends`() throws {
         try onLoopThread { loop in
             let pair = try Pair()
@@ -140,6 +141,7 @@ import Testing
         }
     }
 
+    // Guarantees: The socket is closed when the handler of the end is called.
     @Test func `closing closes the socket at once and tells the end later, once`() throws {
         try onLoopThread { loop in
             let pair = try Pair()
@@ -222,6 +224,9 @@ import Testing
         }
     }
 
+    // Guarantees: No handler of a connection is called inside another handler of the same connection, even if a handler runs the
+    // loop.
+    // Guarantees: A run inside a handler does not spin, even if bytes wait for the handler's connection.
     @Test func `a handler that runs the loop is not called again meanwhile, and misses nothing`() throws {
         try onLoopThread { loop in
             let pair = try Pair()
@@ -355,6 +360,7 @@ import Testing
         }
     }
 
+    // Guarantees: When the thread of the loop ends, its connections end with a reason.
     @Test func `the end of the thread ends its connections`() throws {
         let log = Log<String>()
         let gate = Gate()

@@ -113,6 +113,7 @@ import Testing
         }
     }
 
+    // Guarantees: A reader that has gone ends a connection over pipes or a terminal, and raises no signal.
     @Test(arguments: [false, true])
     func `a reader that is killed before it has read all resets the connection, which does not spin`(
         isPaused: Bool

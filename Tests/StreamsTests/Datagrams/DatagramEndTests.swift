@@ -74,6 +74,7 @@ import Testing
         init(_ socket: DatagramSocket) { self.socket = socket }
     }
 
+    // Guarantees: The end of a socket is reported once, after all other handlers, whichever thread ends it.
     @Test func `after an end elsewhere a socket calls nothing but the report of its end`() throws {
         let stage = try Stage()
         try stage.whileDatagramsWait {

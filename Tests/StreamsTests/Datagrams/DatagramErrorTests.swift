@@ -19,6 +19,7 @@ import Testing
                 == .timedOut)
     }
 
+    // Guarantees: An error of the network costs no other datagram, and does not make the loop spin.
     @Test(arguments: ["127.0.0.1", "::1"])
     func `that no socket has the port is told with the address, and the next datagrams arrive`(host: String)
         throws
@@ -82,6 +83,7 @@ import Testing
         }
     }
 
+    // Guarantees: An error of the network costs no other datagram, and does not make the loop spin.
     @Test(arguments: [0, 1, 2])
     func `errors without a handler, in a pause or in a handler's run do not make the loop spin`(kind: Int)
         throws
@@ -113,6 +115,7 @@ import Testing
         }
     }
 
+    // Guarantees: A datagram that the kernel refuses is told, and the datagrams around it are sent.
     @Test func `a datagram that the kernel refuses is told, and those around it arrive`() throws {
         try onLoopThread { loop in
             let stage = DatagramStage(loop)

@@ -7,6 +7,7 @@ import Testing
 
 /// What a socket stores is limited, and a receiver that does not read costs nobody anything.
 @Suite struct DatagramLimitTests {
+    // Guarantees: At a limit, `send` returns false, and the handler of room is called when half of the limit is free.
     @Test func `a datagram beyond the limit of their number is refused, and room is told at half of it`()
         throws
     {
@@ -78,6 +79,7 @@ import Testing
         }
     }
 
+    // Guarantees: A connected Unix socket loses no datagram while its peer does not read.
     @Test func `a connected peer that never reads makes the socket wait, and loses nothing when it reads`()
         throws
     {

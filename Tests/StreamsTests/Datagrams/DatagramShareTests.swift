@@ -87,6 +87,7 @@ import Testing
         }
     }
 
+    // Guarantees: A connected Unix socket loses no datagram while its peer does not read.
     @Test
     func `of 100,000 datagrams to a socket that waits for its receiver, each arrives once and in order`()
         throws

@@ -21,6 +21,7 @@ import Testing
         }
     }
 
+    // Guarantees: A datagram is passed to the handler once, whole or marked as cut, with its sender.
     @Test(arguments: Family.allCases)
     func `a datagram arrives with its sender, who gets the answer`(family: Family) throws {
         try onLoopThread { loop in
@@ -79,6 +80,7 @@ import Testing
         }
     }
 
+    // Guarantees: A datagram is passed to the handler once, whole or marked as cut, with its sender.
     @Test(arguments: 0...9) func `a datagram is whole up to the limit, and cut and marked beyond it`(
         count: Int
     ) throws {
@@ -137,6 +139,7 @@ import Testing
         }
     }
 
+    // Guarantees: Datagrams of one sender that the kernel delivers in order are handled in order, also after a pause or a removal.
     @Test(arguments: [1, 31, 32, 33, 64, 99])
     func `a paused or removed socket calls no handler, and goes on in order`(pause: Int) throws {
         try onLoopThread { loop in

@@ -9,6 +9,7 @@ import Testing
 ///
 /// Each test has a process of its own, which forks.
 @Suite struct ForkedEndTests {
+    // Guarantees: An end in a forked child calls no handler, and the parent's object continues to work.
     @Test(arguments: StreamSpecimen.Kind.allCases, StreamSpecimen.Act.allCases)
     func `an end or a removal in a forked child calls nothing, and the parent's loop goes on serving`(
         kind: StreamSpecimen.Kind, act: StreamSpecimen.Act

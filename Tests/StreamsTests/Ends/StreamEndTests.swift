@@ -95,6 +95,7 @@ import Testing
         }
     }
 
+    // Guarantees: The end of a socket is reported once, after all other handlers, whichever thread ends it.
     @Test(arguments: Kind.allCases)
     func `an end beside the end of the loop is reported once`(kind: Kind) throws {
         for _ in 0..<20 {

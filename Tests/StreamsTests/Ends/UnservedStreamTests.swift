@@ -51,6 +51,8 @@ import Testing
         }
     }
 
+    // Guarantees: When a thread ends whose loop has never run, each place where inputs of the loop were made, and each block, is
+    // reported once; of more than eight, the rest is reported as a number.
     @Test(arguments: Kind.allCases)
     func `an object of each kind that was never served is reported once, with its place`(kind: Kind) async {
         await #expect(processExitsWith: .success) { [kind] in

@@ -174,6 +174,7 @@ import Testing
         }
     }
 
+    // Guarantees: No handler is called while OpenSSL works: handlers may close the connection and run the loop.
     @Test func `a handler runs the loop, closes its connection, and is called no more`() throws {
         try onLoopThread { loop in
             let pair = try SecurePair()

@@ -52,6 +52,7 @@ import Testing
         }
     }
 
+    // Guarantees: Tasks use a connection with TLS like any other connection.
     @Test func `tasks echo and read to the end`() async throws {
         let thread = try RunLoopThread(name: "talker")
         let talker = Talker(thread.runLoop)

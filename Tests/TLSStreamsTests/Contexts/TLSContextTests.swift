@@ -113,6 +113,7 @@ import Testing
     }
 
     /// Clients connect one after another while another thread replaces the certificate many times.
+    // Guarantees: A reload drops no connection, and later connections have the new certificate.
     @Test func `a reload under load drops no connection, and later ones have the new certificate`()
         throws
     {

@@ -12,6 +12,7 @@ import Testing
         calls.error?.reason == .truncated || calls.reason == .reset
     }
 
+    // Guarantees: A stream that is cut at any byte is not taken for a complete one.
     @Test func `a stream that is cut at any byte is truncated on both sides`() throws {
         try onLoopThread { loop in
             let whole = try Relay(loop)
@@ -40,6 +41,7 @@ import Testing
         }
     }
 
+    // Guarantees: A byte that is changed on its way ends the connection, and is not delivered.
     @Test func `a byte that is changed on its way ends the connection, and is not delivered`() throws {
         try onLoopThread { loop in
             let relay = try Relay(loop)
@@ -58,6 +60,7 @@ import Testing
         }
     }
 
+    // Guarantees: A hand-shake that takes longer than the time-out ends the connection.
     @Test func `a hand-shake that goes on byte by byte succeeds, and one that stops times out`()
         throws
     {
@@ -109,6 +112,7 @@ import Testing
         }
     }
 
+    // Guarantees: No handler is called, and no byte delivered, before the hand-shake has succeeded.
     @Test func `random bytes in place of a hand-shake never connect`() throws {
         try onLoopThread { loop in
             var random = SplitMix64(seed: 3)

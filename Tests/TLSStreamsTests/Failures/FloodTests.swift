@@ -55,6 +55,7 @@ import Testing
         #expect(sent >= 0 && sent < FloodTests.underWay, sourceLocation: place)
     }
 
+    // Guarantees: A peer that sends only records without data, or does not read the answers to them, is cut off.
     @Test func `a client that only updates its keys is cut off`() throws {
         try onLoopThread { loop in
             let calls = Calls()
@@ -63,6 +64,7 @@ import Testing
         }
     }
 
+    // Guarantees: A peer that sends only records without data, or does not read the answers to them, is cut off.
     @Test func `a server that only sends tickets is cut off`() throws {
         try onLoopThread { loop in
             let calls = Calls()
@@ -80,6 +82,7 @@ import Testing
         }
     }
 
+    // Guarantees: A peer that sends only records without data, or does not read the answers to them, is cut off.
     @Test func `answers that a peer provokes and does not read end the connection at a limit`() throws {
         try onLoopThread { loop in
             let calls = Calls()

@@ -57,6 +57,7 @@ import Testing
     }
 
     /// Only in the hand-shake are alerts not encrypted.
+    // Guarantees: A byte that is changed on its way ends the connection, and is not delivered.
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `an alert that the peer has not encrypted is neither its end nor its error`(version: TLSVersion)
         throws

@@ -32,6 +32,7 @@ import Testing
 
     private enum Finder { case client, server }
 
+    // Guarantees: A server's certificate that has expired, is of another name or of an unknown issuer ends the connection.
     @Test func `an expired certificate`() throws {
         try check(.certificateExpired, .certificateExpired, foundBy: .client) {
             (try Certificates.server(.expired), try Certificates.client())
@@ -44,6 +45,7 @@ import Testing
         }
     }
 
+    // Guarantees: No handler is called, and no byte delivered, before the hand-shake has succeeded.
     @Test func `a certificate of an unknown issuer`() throws {
         try check(.unknownIssuer, .unknownIssuer, foundBy: .client) {
             (try Certificates.server(.foreign), try Certificates.client())
@@ -51,12 +53,14 @@ import Testing
     }
 
     /// The system's issuers do not include the authority of the tests.
+    // Guarantees: A server's certificate that has expired, is of another name or of an unknown issuer ends the connection.
     @Test func `a certificate whose issuer the system does not trust`() throws {
         try check(.unknownIssuer, .unknownIssuer, foundBy: .client) {
             (try Certificates.server(), try TLSClientContext())
         }
     }
 
+    // Guarantees: A server's certificate that has expired, is of another name or of an unknown issuer ends the connection.
     @Test(arguments: ["wrong.test", "127.0.0.2", "server", "x.localhost", "a.b.many.test"])
     func `a certificate of another name`(name: String) throws {
         let identity: Certificates.Name = name.contains("many") ? .other : .server
@@ -77,6 +81,7 @@ import Testing
         }
     }
 
+    // Guarantees: Each failure of a hand-shake is reported with its cause on both sides.
     @Test func `no common version`() throws {
         try check(.noCommonVersion, .noCommonVersion, foundBy: .server) {
             (
@@ -86,6 +91,7 @@ import Testing
         }
     }
 
+    // Guarantees: Each failure of a hand-shake is reported with its cause on both sides.
     @Test func `no common application protocol`() throws {
         try check(.noCommonApplicationProtocol, .noCommonApplicationProtocol, foundBy: .server) {
             (
@@ -95,6 +101,7 @@ import Testing
         }
     }
 
+    // Guarantees: Each failure of a hand-shake is reported with its cause on both sides.
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `a client without the certificate that is required`(version: TLSVersion) throws {
         let expected: TLSError.Reason = version == .tls13 ? .certificateRequired : .noCommonCipher

@@ -80,6 +80,7 @@ import Testing
     }
 
     /// The clients of the crowd begin a hand-shake like honest clients, and then send nothing.
+    // Guarantees: A hand-shake that takes longer than the time-out ends the connection.
     @Test func `a crowd of hand-shakes that stop keeps no client waiting, and ends with the time`() throws {
         try onLoopThread { loop in
             let context = try Certificates.server()

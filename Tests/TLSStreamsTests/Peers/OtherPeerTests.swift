@@ -61,6 +61,7 @@ import Testing
         }
     }
 
+    // Guarantees: Versions before TLS 1.2 are refused, and so is renegotiation.
     @Test func `old versions and weak ciphers are refused`() throws {
         try onLoopThread { loop in
             let server = try SecureServer(loop, Certificates.server())
@@ -84,6 +85,7 @@ import Testing
         }
     }
 
+    // Guarantees: Versions before TLS 1.2 are refused, and so is renegotiation.
     @Test func `a client cannot have a new hand-shake`() throws {
         try onLoopThread { loop in
             let server = try SecureServer(loop, Certificates.server(), SecureServer.echo)
@@ -167,6 +169,7 @@ import Testing
         try onLoopThread { loop in try body(loop, port) }
     }
 
+    // Guarantees: Versions before TLS 1.2 are refused, and so is renegotiation.
     @Test func `a server cannot have a new hand-shake`() throws {
         try onLoopThread { loop in
             let (tool, port) = try OtherPeerTests.opensslServer(["-tls1_2"])

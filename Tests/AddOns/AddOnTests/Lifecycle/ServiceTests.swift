@@ -54,6 +54,8 @@ extension AddOns {
             try? RunLoop.current.add(connection, forMode: .default)
         }
 
+        // Guarantees: A thread that is shut down runs the blocks that were performed on its loop before.
+        // Guarantees: A service of a thread returns when the thread has ended its loop.
         @Test
         func `a thread that is shut down runs the blocks that it has, and has ended when its service has`()
             async throws
@@ -106,6 +108,8 @@ extension AddOns {
             await thread.run()
         }
 
+        // Guarantees: A listener that is shut down accepts no more connections, and its service returns when the last connection
+        // has ended.
         @Test func `a listener serves until the shutdown, refuses then, and ends with its last connection`()
             async throws
         {

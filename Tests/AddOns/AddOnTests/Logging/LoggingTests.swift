@@ -94,6 +94,7 @@ extension AddOns {
             seen.wait()
         }
 
+        // Guarantees: No loop waits for a logger.
         @Test func `a logger that blocks keeps no loop from its work`() async throws {
             let (asked, released) = (Gate(), Gate())
             let logger = Logger(label: "slow") { _ in BlockingHandler(asked: asked, released: released) }
@@ -112,6 +113,7 @@ extension AddOns {
             watchdog.stop()
         }
 
+        // Guarantees: A report about a peer has the port, the process and the user in its metadata.
         @Test func `what a port says of a peer has the port and the peer in its metadata`() async throws {
             RunLoopDiagnostics.log(to: logger, level: .error)
             defer { RunLoopDiagnostics.handler = nil }

@@ -31,6 +31,7 @@ extension AddOns {
             try await thread.runLoop.performAndWait {}
         }
 
+        // Guarantees: A counter grows by the amount that its loop has counted, and each increase is added once.
         @Test func `a counter has the counts of its loop, each growth once`() async throws {
             try await withThread("counted") { thread in
                 let metrics = try metrics()
@@ -130,6 +131,7 @@ extension AddOns {
             }
         }
 
+        // Guarantees: A loop that one handler blocks is reported as blocked, and the metrics of its ports stay.
         @Test func `a loop that one handler blocks is said to be blocked, and keeps the meters of its ports`()
             async throws
         {
@@ -163,6 +165,7 @@ extension AddOns {
             }
         }
 
+        // Guarantees: An event of the flight recorder is in the timers at most once.
         @Test func `each recorded handler is in the timers once, with its kind, wait and lateness`()
             async throws
         {

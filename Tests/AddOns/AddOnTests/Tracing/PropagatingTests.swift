@@ -60,6 +60,7 @@ extension AddOns {
             }
         }
 
+        // Guarantees: A block has the context that was passed with it, and does not leave the context to any block after it.
         @Test func `a context ends with its block, and blocks that carry none have none`() async throws {
             try await withThread("alternating") { thread in
                 let spans = try await spans {

@@ -25,6 +25,7 @@ import Testing
         #expect(other.answer().body == "Hello, world!", sourceLocation: sourceLocation)
     }
 
+    // Guarantees: A request that a proxy could take for two requests is refused.
     @Test func `a request that could be taken for two is refused`() throws {
         try withServer { server in
             let two = "Content-Length: 3"
@@ -130,6 +131,7 @@ import Testing
         }
     }
 
+    // Guarantees: A client that sends slowly gets no more time than the limits say.
     @Test func `a header that arrives byte by byte has no more time than another`() throws {
         var options = HTTPServer.Options()
         options.headerTimeout = .milliseconds(400)
@@ -152,6 +154,7 @@ import Testing
         }
     }
 
+    // Guarantees: A client that sends slowly gets no more time than the limits say.
     @Test func `a body that arrives byte by byte has a limit, and a connection that is idle, too`() throws {
         var options = HTTPServer.Options()
         options.bodyTimeout = .milliseconds(400)

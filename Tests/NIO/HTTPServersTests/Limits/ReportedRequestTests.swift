@@ -88,6 +88,7 @@ import Testing
         chunked + "0\r\n X: y\r\n\r\n",
     ]
 
+    // Guarantees: A request that a proxy could take for two requests is refused.
     @Test(arguments: bad) func `a request that breaks a rule is refused, and nothing behind it is read`(
         text: String
     ) throws {
@@ -200,6 +201,7 @@ import Testing
         }
     }
 
+    // Guarantees: A client whose request is refused gets the status, even while it is still sending.
     @Test(arguments: [false, true])
     func `a body beyond the limit gets its status, however the client sends it`(asks: Bool) throws {
         try withServer(setUp: { if asks { $0.onHeader { _ in } } }) { server in
@@ -243,6 +245,7 @@ import Testing
         #expect(count(answer) == 2 && answer.ranges(of: "HTTP/1.1 200 ").count == 2, "\(answer)")
     }
 
+    // Guarantees: A request that a proxy could take for two requests is refused.
     @Test(arguments: [
         "HTTP/1.1\r\nHost: a\r\nConnection:\tclose\t", "HTTP/1.1\r\nHost: a\r\nConnection: x,\tclose\t, y",
         "HTTP/1.0\r\nHost: a\r\nConnection: keep-alive, close", "HTTP/1.0\r\nHost: a",

@@ -24,6 +24,7 @@ import Testing
         return options
     }
 
+    // Guarantees: The time of a client does not run out while its request waits for another handler of the server to return.
     @Test func `a request that arrives while a handler runs the loop is answered, however long that takes`()
         throws
     {
@@ -98,6 +99,7 @@ import Testing
     }
 
     /// Neither the idle time nor the time after which a server that stops closes a quiet connection is for a client that receives.
+    // Guarantees: A client that receives a long response slowly gets all of it, also from a server that stops, within its deadline.
     @Test(arguments: [false, true])
     func `a client that receives a long response slowly gets all of it`(stops: Bool) throws {
         var options = HTTPServer.Options()

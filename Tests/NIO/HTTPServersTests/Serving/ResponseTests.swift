@@ -101,6 +101,7 @@ private final class Kept: @unchecked Sendable {
         }
     }
 
+    // Guarantees: A request gets one response; if no object is left that could answer, it gets status 500.
     @Test func `a request that no one can answer any more gets status 500`() throws {
         try withServer(handler: { exchange in
             if exchange.request.target == "/responder" { _ = exchange.makeResponder() }
@@ -162,6 +163,7 @@ private final class Kept: @unchecked Sendable {
         }
     }
 
+    // Guarantees: A request gets one response; if no object is left that could answer, it gets status 500.
     @Test func `only the first answer counts`() throws {
         try withServer(handler: { exchange in
             #expect(exchange.respond(HTTPServer.Response.text("first")))
@@ -170,6 +172,7 @@ private final class Kept: @unchecked Sendable {
         }) { server in try expect("first", server.url("/")) }
     }
 
+    // Guarantees: A field of a response never adds another field or another response.
     @Test func `an answer that would become two is not sent`() throws {
         let bad: [HTTPFields] = [
             [.contentLength: "1"], [.transferEncoding: "chunked"], [.connection: "close"], [.date: "now"],
@@ -190,6 +193,7 @@ private final class Kept: @unchecked Sendable {
         }
     }
 
+    // Guarantees: A field of a response never adds another field or another response.
     @Test func `a field never adds another field`() throws {
         let name = try #require(HTTPField.Name("X"))
         let values = ["a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\rX-Evil: 1", "\0", "", "a\r\n\r\nHTTP/1.1 200 OK"]
@@ -254,6 +258,7 @@ private final class Kept: @unchecked Sendable {
         try directory.remove()
     }
 
+    // Guarantees: No handler of a server is called inside another handler of the same server.
     @Test
     func `a handler may stop the server, and run the loop, in which no other handler of the server runs`()
         throws

@@ -53,6 +53,7 @@ import Testing
         }
     }
 
+    // Guarantees: Servers that hand their socket over to a successor refuse no connection and lose no request.
     @Test func `servers that take over from each other under load refuse and lose nothing`() throws {
         let restarts = LoadTests.isFull ? 100 : 20
         let served = Log<Int>()

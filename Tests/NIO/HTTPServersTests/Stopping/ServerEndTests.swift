@@ -122,6 +122,7 @@ import Testing
         }
     }
 
+    // Guarantees: No handler of a server is called inside another handler of the same server.
     @Test func `a run of the loop in a handler receives and sends, and calls no other handler`() throws {
         let order = Log<String>()
         try withServer(handler: { exchange in

@@ -22,6 +22,8 @@ import Testing
         return server
     }
 
+    // Guarantees: While a server stops, it answers the requests that have begun and the connections that wait to be accepted,
+    // within its deadline.
     @Test func `a server that stops finishes what has begun, and accepts no more`() throws {
         let stopped = Gate()
         let ends = Log<String>()
@@ -73,6 +75,8 @@ import Testing
     private struct Refused: Error {}
 
     /// The kernel resets the connections in the backlog when the listening socket is closed.
+    // Guarantees: While a server stops, it answers the requests that have begun and the connections that wait to be accepted,
+    // within its deadline.
     @Test func `connections that wait to be accepted are served before a stop`() throws {
         let counts = Shared()
         try onLoopThread { loop in
@@ -129,6 +133,8 @@ import Testing
         }
     }
 
+    // Guarantees: While a server stops, it answers the requests that have begun and the connections that wait to be accepted,
+    // within its deadline.
     @Test func `a stop ends at its deadline, whatever has begun`() throws {
         let ends = Log<HTTPExchange.EndReason>()
         try onLoopThread { loop in
@@ -198,6 +204,8 @@ import Testing
         }
     }
 
+    // Guarantees: Handlers are called only while the loop runs in one of the server's modes, in ``HTTPServer/invalidate()``, and at
+    // the end of the thread.
     @Test func `the end of the loop's thread ends the server`() throws {
         let ends = Log<HTTPExchange.EndReason>()
         let responders = Log<HTTPResponder>()
@@ -216,6 +224,8 @@ import Testing
         #expect(responders.entries.first?.respond(HTTPServer.Response.text("late")) == false)
     }
 
+    // Guarantees: Handlers are called only while the loop runs in one of the server's modes, in ``HTTPServer/invalidate()``, and at
+    // the end of the thread.
     @Test func `a server in a private mode serves only in it`() throws {
         try onLoopThread { loop in
             let mode = RunLoop.Mode("org.example.http")

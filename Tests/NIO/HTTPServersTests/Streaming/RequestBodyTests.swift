@@ -43,6 +43,7 @@ import Testing
         }
     }
 
+    // Guarantees: A body that is collected is limited, and a body that is streamed makes the client wait.
     @Test func `a paused body makes the client wait, and goes on`() throws {
         let counts = Log<Int>()
         try withServer(setUp: { server in
@@ -94,6 +95,7 @@ import Testing
         }
     }
 
+    // Guarantees: A body that is collected is limited, and a body that is streamed makes the client wait.
     @Test func `a body beyond the limit gets status 413, with a length and in chunks`() throws {
         var options = HTTPServer.Options()
         options.bodyLimit = 100_000

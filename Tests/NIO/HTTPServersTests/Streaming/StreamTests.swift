@@ -61,6 +61,7 @@ import Testing
     /// An exchange that only the thread of the server's loop uses.
     private struct Held: @unchecked Sendable { let exchange: HTTPExchange }
 
+    // Guarantees: A client that does not read makes the writer wait.
     @Test func `a client that does not read makes the writer wait`() throws {
         let written = Shared()
         try withServer(handler: { exchange in
@@ -107,6 +108,7 @@ import Testing
         }
     }
 
+    // Guarantees: If a client leaves while a response is streamed to it, the server notices that, even while nothing is written.
     @Test func `a client that leaves is noticed while nothing is written`() throws {
         let ends = Log<HTTPExchange.EndReason>()
         try withServer(handler: { exchange in

@@ -6,6 +6,7 @@ import Testing
 @Suite struct WebSocketInputTests {
     private typealias Event = WebSocketInput.Event
 
+    // Guarantees: A message is delivered when its last frame has come, and a text only if it is UTF-8.
     @Test func `a message of frames is complete with its last one, and frames of control come between`() {
         let bytes =
             Frame(.text, "Hel", isFinal: false).bytes + Frame(.ping, "p").bytes
@@ -24,6 +25,7 @@ import Testing
         expect(Frame(.binary, content).bytes, [.message(.binary(content))])
     }
 
+    // Guarantees: A message is delivered when its last frame has come, and a text only if it is UTF-8.
     @Test(
         arguments: [
             [0x80], [0xbf], [0xc0, 0xaf], [0xc1, 0xbf], [0xe0, 0x9f, 0xbf], [0xed, 0xa0, 0x80],
@@ -35,6 +37,7 @@ import Testing
         expect(Frame(.text, Array("κόσμε".utf8) + wrong, isFinal: false).bytes, [], fails: .invalidText)
     }
 
+    // Guarantees: A message is delivered when its last frame has come, and a text only if it is UTF-8.
     @Test func `a character may be cut between frames, but not at the end of a message`() {
         for character in ["é", "€", "😀", "\u{10ffff}", "\u{d7ff}", "\u{e000}"] {
             let bytes = Array(character.utf8)

@@ -31,6 +31,7 @@ import Testing
         }
     }
 
+    // Guarantees: The handler of the end is called once, after all other handlers of the socket, however it ends.
     @Test func `a client that closes gets its code back, and then the end of the connection`() throws {
         try withSockets { server, ends in
             let client = try SocketClient(server.port)
@@ -52,6 +53,7 @@ import Testing
         }
     }
 
+    // Guarantees: After your code has closed a socket, no message is delivered.
     @Test func `a socket that your code closes waits for the client's answer, and delivers nothing more`()
         throws
     {
@@ -75,6 +77,7 @@ import Testing
         }
     }
 
+    // Guarantees: The handler of the end is called once, after all other handlers of the socket, however it ends.
     @Test func `a client that does not answer a close is left after a time`() throws {
         var options = WebSocket.Options()
         options.closeTimeout = .milliseconds(50)
@@ -88,6 +91,8 @@ import Testing
         }
     }
 
+    // Guarantees: A client that breaks the protocol or exceeds the limit of a message is told the code, and nothing more of it is
+    // delivered.
     @Test func `a client that breaks the protocol or the limit is told the code, and its connection ends`()
         throws
     {
@@ -121,6 +126,7 @@ import Testing
         }
     }
 
+    // Guarantees: The handler of the end is called once, after all other handlers of the socket, however it ends.
     @Test func `a client that leaves without a word is noticed, as is one that resets`() throws {
         try withSockets { server, ends in
             try SocketClient(server.port).client.close()
@@ -132,6 +138,7 @@ import Testing
         }
     }
 
+    // Guarantees: A client that does not read makes the sender wait, and loses no message.
     @Test func `a client that does not read makes the sender wait, and loses nothing`() throws {
         let waits = Shared()
         let count = 400
@@ -181,6 +188,7 @@ import Testing
         }
     }
 
+    // Guarantees: A client that sends many small messages waits behind other inputs of the loop.
     @Test func `many small messages are delivered in steps, between which others have their turn`() throws {
         let total = 10_000
         let (messages, seenByRequest) = (Shared(), Log<Int>())

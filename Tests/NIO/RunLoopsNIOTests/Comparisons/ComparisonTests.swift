@@ -41,6 +41,9 @@ import Testing
         return (onPosix, onKind)
     }
 
+    // Guarantees: A channel that does not read is told when its peer resets the connection.
+    // Guarantees: The promise of a datagram is kept when the kernel has accepted it, and fails when the kernel has refused it; the
+    // channel stays open.
     @Test(arguments: chosenRows) func `a channel behaves as on NIOPosix`(_ row: Comparison) async throws {
         for kind in Backend.Kind.allCases where row.concerns(kind) {
             let (onPosix, onKind) = try await ComparisonTests.outcomes(of: row, on: kind)

@@ -69,6 +69,7 @@ struct ConnectionChannelTests {
         server.end()
     }
 
+    // Guarantees: The promise of a write over TLS is kept when the kernel has accepted the encrypted bytes, and not before.
     @Test func `bytes arrive if their promises are kept, although TLS holds the rest`() throws {
         let size = 10_000
         let made = Place<any Channel>()
@@ -152,6 +153,8 @@ struct ConnectionChannelTests {
         loop.end()
     }
 
+    // Guarantees: The next handler of a connection that is taken out of a channel first gets the bytes that no handler has
+    // consumed.
     @Test func `the next reader of a connection first gets what the channel's handlers have left`() throws {
         let log = Log()
         let server = try ConnectionServer { channel, connection in

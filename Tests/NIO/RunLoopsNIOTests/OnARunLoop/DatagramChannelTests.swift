@@ -8,6 +8,8 @@ import Testing
 
 /// Channels of datagrams on a run loop.
 struct DatagramChannelTests {
+    // Guarantees: The promise of a datagram is kept when the kernel has accepted it, and fails when the kernel has refused it; the
+    // channel stays open.
     @Test func `ten thousand datagrams come back, and every promise is kept`() throws {
         let loop = try LoopThread()
         let log = Log()

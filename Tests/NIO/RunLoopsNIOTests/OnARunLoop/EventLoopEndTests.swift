@@ -5,6 +5,7 @@ import RunLoopsNIO
 import Testing
 
 struct EventLoopEndTests {
+    // Guarantees: When a run loop ends, its channels are closed, and no task that was given to its event loop before is lost.
     @Test func `the end of a run loop closes channels, fails timers, and runs the other tasks`() throws {
         let loop = try LoopThread()
         let log = Log()
@@ -121,6 +122,7 @@ struct EventLoopEndTests {
         loop.end()
     }
 
+    // Guarantees: A group that is shut down has joined the threads that it has started.
     @Test func `a group ends and joins the threads that it has started, and no others`() throws {
         let loop = try LoopThread()
         try RunLoopEventLoopGroup([loop.eventLoop]).syncShutdownGracefully()

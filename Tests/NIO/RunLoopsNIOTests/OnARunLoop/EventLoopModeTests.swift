@@ -38,6 +38,7 @@ struct EventLoopModeTests {
         return log.text
     }
 
+    // Guarantees: A handler's run of the loop in a mode of the event loop serves nothing of the event loop.
     @Test(arguments: [false, true])
     func `a run of a handler in the same mode serves nothing of the event loop`(
         overConnections: Bool

@@ -7,6 +7,7 @@ import Testing
 
 /// The work of an event loop is served in small steps, within the budget of the run loop's pass.
 struct EventLoopTurnTests {
+    // Guarantees: A block of the run loop waits for at most a budget's worth of the event loop's tasks.
     @Test func `a block of the run loop waits for at most a budget's worth of tasks`() throws {
         let loop = try LoopThread()
         let count = NIOLockedValueBox(0)
@@ -81,6 +82,7 @@ struct EventLoopTurnTests {
         loop.end()
     }
 
+    // Guarantees: A read takes at most 16 KiB, and a channel lets the others have their turns after a few reads.
     @Test func `a read takes at most 16 KiB, and channels take turns after four reads`() throws {
         let loop = try LoopThread()
         let sizes = NIOLockedValueBox<[(connection: Int, size: Int)]>([])

@@ -6,6 +6,7 @@ import Streams
 import Testing
 
 struct ListenerChannelTests {
+    // Guarantees: An accepted channel counts towards the limits of its listener until it is closed.
     @Test(arguments: [false, true])
     func `a channel counts towards the limit of its listener until it is closed`(
         overConnections: Bool
