@@ -28,8 +28,8 @@ open class Port: NSObject {
         var keepers: [RunLoop: RunLoops.Port<Void>] = [:]
         /// The modes of each loop to which the port was added.
         var modes: [RunLoop: Set<RunLoop.Mode>] = [:]
-        /// The place where the port was last added to a loop.
-        var place = SourceLocation(#fileID, #line)
+        /// The place where the port was last added to a loop; the name of the member if only that member has put it into a loop.
+        var place = SourceLocation("Port.schedule(in:forMode:)", 0)
     }
 
     private let state = Guarded(State())

@@ -50,6 +50,22 @@ import Testing
         }
     }
 
+    /// A port that puts itself into a loop.
+    private final class SelfSchedulingPort: Port {
+        override init() {
+            super.init()
+            schedule(in: .current, forMode: .default)
+        }
+    }
+
+    @Test func `a port that puts itself into a loop is reported once, with the member it has called`() async {
+        await #expect(processExitsWith: .success) {
+            let lines = try unservedLines { _ = SelfSchedulingPort() }
+            #expect(lines.count == 1, "\(lines)")
+            #expect(lines.allSatisfy { $0.contains("served: port made at Port.schedule(in:forMode:);") })
+        }
+    }
+
     @Test func `a block of CFRunLoopPerformBlock that was never run is reported once, without a place`() async
     {
         await #expect(processExitsWith: .success) {
