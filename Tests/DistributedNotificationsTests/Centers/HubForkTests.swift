@@ -50,7 +50,8 @@ struct HubForkTests {
             let center = try DistributedNotificationCenter(
                 .hub(named: name, in: names, servesIfFirst: false))
             try withWorker { loop in
-                let observation = center.addObserver(forName: "a", on: loop) { _ in }
+                let log = EventLog()
+                let observation = center.addObserver(forName: "a", on: loop) { log.append($0) }
                 #expect(observation.waitUntilConfirmed())
                 let child = Child {
                     do {
@@ -66,6 +67,9 @@ struct HubForkTests {
                 }
                 let ending = child.wait()
                 if case .killed = ending {} else { Issue.record("the child goes on: \(ending)") }
+                // The parent's observation, connection and hub go on to work.
+                try center.post("a")
+                #expect(log.wait(for: 1).map(\.short) == ["1"])
                 observation.remove()
                 center.invalidate()
                 hub.invalidate()
