@@ -1,4 +1,4 @@
-internal import CStreams
+internal import CRunLoops
 internal import Glibc
 internal import RunLoops
 
