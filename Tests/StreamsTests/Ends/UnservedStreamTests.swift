@@ -64,4 +64,18 @@ import Testing
             #expect(lines.allSatisfy { $0.contains(words) && $0.contains(place) }, "\(lines)")
         }
     }
+
+    @Test(arguments: StreamSpecimen.Kind.allCases, StreamSpecimen.Act.allCases)
+    func `an object that another thread has ended or removed is not reported`(
+        kind: StreamSpecimen.Kind, act: StreamSpecimen.Act
+    ) async {
+        await #expect(processExitsWith: .success) { [kind, act] in
+            let lines = try unservedLines {
+                let specimen = try StreamSpecimen(kind)
+                try BareThread { specimen.act(act) }.join()
+                specimen.clean()
+            }
+            #expect(lines == [])
+        }
+    }
 }
