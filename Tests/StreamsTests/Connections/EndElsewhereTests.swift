@@ -84,6 +84,7 @@ import Testing
         try stage.whileAFrameWaits {
             way.end(stage.connection)
             #expect(!stage.connection.isOpen)
+            #expect(!stage.wire.isNearClosed(), "only the loop closes it")
         }
         waitUntil("the end is reported") { stage.ends.entries.count == 1 }
         try stage.pass()

@@ -3,31 +3,32 @@ import TestExpectations
 import TestSupport
 import Testing
 
-/// Any thread can end a connection, a datagram socket or a listener, whatever its loop does meanwhile.
+/// Any thread can end or remove a connection, a datagram socket or a listener, whatever its loop does meanwhile.
 @Suite struct StreamEndTests {
     typealias Kind = StreamSpecimen.Kind
+    typealias Act = StreamSpecimen.Act
 
-    /// The ways in which another thread, or the handler itself, ends an object.
+    /// The ways in which another thread, or the handler itself, ends or removes an object.
     enum Way: CaseIterable {
         case here, thread, deinitializer, otherLoop, severalThreads
 
         /// The ways of other threads than the loop's.
         static let elsewhere = allCases.filter { $0 != .here }
 
-        func end(_ specimen: StreamSpecimen) throws {
+        func end(_ specimen: StreamSpecimen, by act: Act = .end) throws {
             switch self {
-            case .here: specimen.act(.end)
-            case .thread: try BareThread { specimen.act(.end) }.join()
+            case .here: specimen.act(act)
+            case .thread: try BareThread { specimen.act(act) }.join()
             case .deinitializer:
                 try BareThread {
-                    let owner = Parting { specimen.act(.end) }
+                    let owner = Parting { specimen.act(act) }
                     owner.hold()
                 }.join()
             case .otherLoop:
                 let other = try RunLoopThread(name: "other")
-                try other.runLoop.performAndWait { specimen.act(.end) }
+                try other.runLoop.performAndWait { specimen.act(act) }
                 other.stop()
-            case .severalThreads: try Threads(4) { _ in specimen.act(.end) }.join()
+            case .severalThreads: try Threads(4) { _ in specimen.act(act) }.join()
             }
         }
     }
@@ -39,6 +40,7 @@ import Testing
         #expect(specimen.releases.entries == [true])
     }
 
+    // Guarantees: After an end on any thread has returned, no call of the object's handlers begins, except the report of the end.
     @Test(arguments: Kind.allCases, Way.elsewhere)
     func `no call begins after an end elsewhere has returned, even if the object is due`(
         kind: Kind, way: Way
@@ -53,6 +55,21 @@ import Testing
         expectEnd(of: stage.specimen)
         stage.stop()
         #expect(stage.specimen.calls.count == 0)
+    }
+
+    @Test(arguments: Kind.allCases, Way.elsewhere)
+    func `an end elsewhere wakes a loop that sleeps, which releases the handlers and reports the end`(
+        kind: Kind, way: Way
+    ) throws {
+        let stage = try StreamSpecimenStage(kind)
+        try stage.specimen.provoke()
+        waitUntil("the handler is called") { stage.specimen.calls.count == 1 }
+        try stage.awaitSleep()
+        try way.end(stage.specimen)
+        waitUntil("the handlers are released") { !stage.specimen.releases.entries.isEmpty }
+        expectEnd(of: stage.specimen)
+        stage.stop()
+        #expect(stage.specimen.calls.count == 1)
     }
 
     @Test(arguments: Kind.allCases, Way.allCases)
@@ -95,6 +112,73 @@ import Testing
         }
     }
 
+    // Guarantees: After a removal on any thread has returned, no call of the object's handlers begins in that mode.
+    @Test(arguments: Kind.allCases, Way.elsewhere)
+    func `no call begins after a removal elsewhere has returned, until the object is added again`(
+        kind: Kind, way: Way
+    ) throws {
+        for act in Act.removals {
+            let stage = try StreamSpecimenStage(kind)
+            try stage.whileItIsDue { try way.end(stage.specimen, by: act) }
+            try stage.pass()
+            #expect(stage.specimen.calls.count == 0)
+            #expect(stage.specimen.isOpen() && stage.specimen.ends.entries.isEmpty)
+            try stage.thread.runLoop.performAndWait { [stage] in try stage.specimen.addAgain() }
+            waitUntil("what came meanwhile is served") { stage.specimen.calls.count == 3 }
+            #expect(stage.specimen.isOpen() && stage.specimen.ends.entries.isEmpty)
+            stage.stop()
+            #expect(stage.specimen.releases.entries == [true])
+        }
+    }
+
+    // Guarantees: After a removal on any thread has returned, no call of the object's handlers begins in that mode.
+    @Test(arguments: Kind.allCases, Way.allCases)
+    func `a removal in the object's own handler makes that call the last one until the object is added again`(
+        kind: Kind, way: Way
+    ) throws {
+        for act in Act.removals {
+            let stage = try StreamSpecimenStage(kind) { specimen in
+                if specimen.calls.count > 1 { return }
+                do { try way.end(specimen, by: act) } catch { Issue.record(error) }
+            }
+            try stage.whileItIsDue()
+            waitUntil("the handler is called") { stage.specimen.calls.count > 0 }
+            try stage.pass()
+            #expect(stage.specimen.calls.count == 1)
+            try stage.thread.runLoop.performAndWait { [stage] in try stage.specimen.addAgain() }
+            waitUntil("the rest is served") { stage.specimen.calls.count == 3 }
+            #expect(stage.specimen.isOpen() && stage.specimen.ends.entries.isEmpty)
+            stage.stop()
+        }
+    }
+
+    @Test(arguments: Kind.allCases, Way.allCases)
+    func `of two objects that are due in one step, the first can have the second removed`(
+        kind: Kind, way: Way
+    ) throws {
+        for act in Act.removals {
+            try onLoopThread { loop in
+                let pair = Log<StreamSpecimen>()
+                for index in 0..<2 {
+                    pair.add(
+                        try StreamSpecimen(kind) { _ in
+                            do { try way.end(pair.entries[1 - index], by: act) } catch { Issue.record(error) }
+                        })
+                }
+                for specimen in pair.entries { try specimen.provoke() }
+                loop.run(until: "a handler is called") { pair.entries.contains { $0.calls.count > 0 } }
+                loop.settle()
+                #expect(pair.entries.map(\.calls.count).sorted() == [0, 1])
+                #expect(pair.entries.allSatisfy { $0.isOpen() && $0.ends.entries.isEmpty })
+                for specimen in pair.entries {
+                    specimen.act(.end)
+                    specimen.clean()
+                }
+                pair.removeAll()
+            }
+        }
+    }
+
     // Guarantees: The end of a socket is reported once, after all other handlers, whichever thread ends it.
     @Test(arguments: Kind.allCases)
     func `an end beside the end of the loop is reported once`(kind: Kind) throws {
@@ -105,5 +189,23 @@ import Testing
             ending.join()
             expectEnd(of: stage.specimen)
         }
+    }
+
+    @Test(arguments: [Kind.connection, .pipes, .datagrams])
+    func `an object in no mode that is ended elsewhere while its loop ends is reported once`(
+        kind: Kind
+    ) throws {
+        let stage = try StreamSpecimenStage(kind)
+        try stage.thread.runLoop.performAndWait { [stage] in
+            stage.specimen.act(.removeFromAllModes)
+            // The loop releases this handler while it ends.
+            let parting = Parting {
+                do { try BareThread { stage.specimen.act(.end) }.join() } catch { Issue.record(error) }
+            }
+            let timer = Timer(timeInterval: .seconds(600), repeats: true) { _ in parting.hold() }
+            RunLoop.current.add(timer, forMode: .default)
+        }
+        stage.stop()
+        expectEnd(of: stage.specimen)
     }
 }

@@ -17,7 +17,10 @@ final class StreamSpecimen: @unchecked Sendable {
     enum Act: String, Codable, CaseIterable {
         case end, reset, remove, removeFromAllModes
 
-        var isRemoval: Bool { self == .remove || self == .removeFromAllModes }
+        /// The removals.
+        static let removals = [remove, removeFromAllModes]
+
+        var isRemoval: Bool { Act.removals.contains(self) }
     }
 
     let calls = Shared()
@@ -29,6 +32,8 @@ final class StreamSpecimen: @unchecked Sendable {
     let reportCount: Int
     private(set) var isOpen: () -> Bool = { false }
     private(set) var act: (Act) -> Void = { _ in }
+    /// Adds the object to the common modes of its loop again, on the loop's thread.
+    private(set) var addAgain: () throws -> Void = {}
     /// Makes a handler of the object due once more.
     private(set) var provoke: () throws -> Void = {}
     /// Closes what the peers have open, after the end of the object.
@@ -76,6 +81,7 @@ final class StreamSpecimen: @unchecked Sendable {
         act = {
             StreamSpecimen.act($0, on: connection, loop, $0 == .reset ? connection.reset : connection.close)
         }
+        addAgain = { try loop.add(connection, forMode: .common) }
         provoke = { wire.send() }
         clean = {
             wire.close()
@@ -97,6 +103,7 @@ final class StreamSpecimen: @unchecked Sendable {
         try loop.add(socket, forMode: .common)
         isOpen = { socket.isOpen }
         act = { StreamSpecimen.act($0, on: socket, loop, socket.close) }
+        addAgain = { try loop.add(socket, forMode: .common) }
         // Safe: the kernel reads one byte of a literal.
         provoke = { _ = unsafe send(sender, "x", 1, CInt(MSG_NOSIGNAL)) }
         clean = { close(sender) }
@@ -112,6 +119,13 @@ final class StreamSpecimen: @unchecked Sendable {
         }
         isOpen = { listener.isValid }
         act = { StreamSpecimen.act($0, on: listener, loop, listener.invalidate) }
+        // This handler replaces the other one, which the specimen must not hold.
+        addAgain = { [calls] in
+            try loop.add(listener, forMode: .common) { accepted in
+                _ = accepted
+                calls.increment()
+            }
+        }
         provoke = { clients.add(try Loopback.connect(to: port)) }
         clean = { for client in clients.entries { Loopback.close(client) } }
     }
@@ -149,6 +163,16 @@ final class StreamSpecimenStage: Sendable {
         try #require(isBlocked.wait())
         for _ in 0..<3 { try specimen.provoke() }
         try body()
+    }
+
+    /// Waits until the loop is about to sleep.
+    func awaitSleep() throws {
+        let isSleeping = Gate()
+        try thread.runLoop.performAndWait {
+            let observer = RunLoop.Observer(activities: .beforeWaiting) { _, _ in isSleeping.open() }
+            RunLoop.current.add(observer, forMode: .common)
+        }
+        try #require(isSleeping.wait())
     }
 
     /// Lets the loop make some passes.
