@@ -1,3 +1,5 @@
+internal import RunLoops
+
 extension ProcessReport {
     /// The report in the text form that Prometheus reads.
     ///
@@ -23,37 +25,18 @@ extension ProcessReport {
 
     /// The metrics of the report, for ``prometheusText`` and for other metrics systems.
     package var metricFamilies: [MetricFamily] {
-        [
-            counts("run_loop_passes_total", "Passes.") { $0.passes },
-            counts("run_loop_messages_total", "Messages handled.") { $0.messages },
-            counts("run_loop_wakeups_total", "Sleeps that the kernel ended.") { $0.wakeUps },
-            counts("run_loop_kernel_calls_total", "System calls to wait, poll and wake.") { $0.kernelCalls },
-            counts("run_loop_timer_fires_total", "Fires of timers.") { $0.timerFires },
-            times("run_loop_busy_seconds_total", "Time in runs, without waiting.") { $0.busyTime },
-            times("run_loop_processor_seconds_total", "Processor time of the thread.") { $0.processorTime },
-            gauge("run_loop_pending", "Work that the loop has not begun.") { $0.pendingCount },
-            gauge("run_loop_blocked", "1 if one handler kept the loop from answering.") {
+        Counts.Key.allCases.map { key in
+            family(key.metric.name, key.metric.help, key.metric.kind) { $0.counts[key] }
+        } + [
+            family("run_loop_pending", "Work that the loop has not begun.", .gauge) {
+                Int64($0.pendingCount)
+            },
+            family("run_loop_blocked", "1 if one handler kept the loop from answering.", .gauge) {
                 $0.isBlocked ? 1 : 0
             },
             ports("run_loop_port_depth", "Messages that wait in a port.") { $0.count ?? 0 },
             ports("run_loop_port_waiting_senders", "Senders that wait for room.") { $0.waitingSenders ?? 0 },
         ]
-    }
-
-    private func counts(
-        _ name: String, _ help: String, _ value: (ProcessReport.Counts) -> Int
-    ) -> MetricFamily {
-        family(name, help, .counter) { Int64(value($0.counts)) }
-    }
-
-    private func times(
-        _ name: String, _ help: String, _ value: (ProcessReport.Counts) -> Int64
-    ) -> MetricFamily {
-        family(name, help, .secondsCounter) { value($0.counts) }
-    }
-
-    private func gauge(_ name: String, _ help: String, _ value: (ProcessReport.Loop) -> Int) -> MetricFamily {
-        family(name, help, .gauge) { Int64(value($0)) }
     }
 
     private func family(
@@ -78,6 +61,53 @@ extension ProcessReport {
             }
         }
         return MetricFamily(name: name, help: help, kind: .gauge, samples: samples)
+    }
+}
+
+extension ProcessReport.Counts {
+    /// The counts that a report has, by their keys in its JSON form and in the order of their metrics.
+    package enum Key: String, CaseIterable, CodingKey {
+        case passes, messages, wakeUps, kernelCalls, timerFires, busyTime, processorTime
+
+        /// The metric of the count.
+        var metric: (name: String, help: String, kind: MetricFamily.Kind) {
+            switch self {
+            case .passes: ("run_loop_passes_total", "Passes.", .counter)
+            case .messages: ("run_loop_messages_total", "Messages handled.", .counter)
+            case .wakeUps: ("run_loop_wakeups_total", "Sleeps that the kernel ended.", .counter)
+            case .kernelCalls:
+                ("run_loop_kernel_calls_total", "System calls to wait, poll and wake.", .counter)
+            case .timerFires: ("run_loop_timer_fires_total", "Fires of timers.", .counter)
+            case .busyTime:
+                ("run_loop_busy_seconds_total", "Time in runs, without waiting.", .secondsCounter)
+            case .processorTime:
+                ("run_loop_processor_seconds_total", "Processor time of the thread.", .secondsCounter)
+            }
+        }
+
+        /// Returns the count of a loop; times are in nanoseconds.
+        func value(of loop: RunLoop, _ statistics: RunLoop.Statistics) -> Int64 {
+            switch self {
+            case .passes: Int64(statistics.passes)
+            case .messages: Int64(statistics.messages)
+            case .wakeUps: Int64(statistics.wakeUps)
+            case .kernelCalls: Int64(statistics.kernelCalls + statistics.kernelWrites)
+            case .timerFires: Int64(statistics.timerFires)
+            case .busyTime: statistics.busyTime.wholeNanoseconds
+            case .processorTime: loop.processorTime.wholeNanoseconds
+            }
+        }
+    }
+
+    /// The counts that the text of a report shows, with the heads of their totals and of their rates.
+    static let columns: [(key: Key, total: String, rate: String)] = [
+        (.busyTime, "BUSY", "BUSY"), (.processorTime, "CPU", "CPU"), (.passes, "PASSES", "PASS/S"),
+        (.messages, "MSGS", "MSG/S"),
+    ]
+
+    init(of loop: RunLoop) {
+        let statistics = loop.statistics
+        for key in Key.allCases { values[key] = key.value(of: loop, statistics) }
     }
 }
 

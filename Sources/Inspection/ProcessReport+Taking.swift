@@ -34,7 +34,6 @@ extension ProcessReport {
                 loop, before: before, details: answers[index], underWay: snapshot?.call(of: loop), now: now)
         }
     }
-
 }
 
 extension ProcessReport.Loop {
@@ -55,20 +54,8 @@ extension ProcessReport.Loop {
         }
         busyNanoseconds = after.busySince.map { max(0, now.nanoseconds.clampedDifference($0.nanoseconds)) }
         pendingCount = loop.pendingCount
-        counts = ProcessReport.Counts(loop)
+        counts = ProcessReport.Counts(of: loop)
         self.details = details.map { ProcessReport.Details($0, now: now) }
-    }
-}
-
-extension ProcessReport.Counts {
-    fileprivate init(_ loop: RunLoop) {
-        let statistics = loop.statistics
-        self.init(
-            passes: statistics.passes, messages: statistics.messages, wakeUps: statistics.wakeUps,
-            kernelCalls: statistics.kernelCalls + statistics.kernelWrites,
-            timerFires: statistics.timerFires,
-            busyTime: statistics.busyTime.wholeNanoseconds,
-            processorTime: loop.processorTime.wholeNanoseconds)
     }
 }
 

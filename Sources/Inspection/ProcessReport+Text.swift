@@ -16,14 +16,10 @@ extension ProcessReport {
             page.line("DEADLOCK: \(wait.sentence)")
         }
         page.table(
-            [
-                "LOOP", "THREAD", "BUSY", "CPU", seconds > 0 ? "PASS/S" : "PASSES",
-                seconds > 0 ? "MSG/S" : "MSGS",
-                "PENDING", "STATE",
-            ],
-            loops.map { loop in
-                loop.row(since: known[[loop.name, "\(loop.threadID)"]], seconds)
-            }, leftAligned: [0, 7])
+            ["LOOP", "THREAD"] + Counts.columns.map { seconds > 0 ? $0.rate : $0.total }
+                + ["PENDING", "STATE"],
+            loops.map { $0.row(since: known[[$0.name, "\($0.threadID)"]], seconds) },
+            leftAligned: [0, Counts.columns.count + 3])
         let ports = loops.flatMap { loop in loop.inputs("port").map { (loop, $0) } }
         page.section(
             "PORTS", ["LOOP", "WAITING", "LIMIT", "SENDERS", "MADE AT"],
@@ -82,21 +78,14 @@ extension ProcessReport.Loop {
     }
 
     fileprivate func row(since before: ProcessReport.Loop?, _ seconds: Double) -> [String] {
-        func share(_ now: Int64, _ before: Int64?) -> String {
-            guard seconds > 0, let before else { return now.time }
-            let share = Double(now.clampedDifference(before)) / seconds / 1e7
-            return "\(Int(clampedRounding: min(max(share, 0), 100)))%"
+        let columns = ProcessReport.Counts.columns.map { key, _, _ in
+            let (now, isTime) = (counts[key], key.metric.kind == .secondsCounter)
+            guard seconds > 0, let before else { return isTime ? now.time : "\(now)" }
+            let rate = Double(now.clampedDifference(before.counts[key])) / seconds
+            return isTime
+                ? "\(Int(clampedRounding: min(max(rate / 1e7, 0), 100)))%" : "\(Int(clampedRounding: rate))"
         }
-        func rate(_ now: Int, _ before: Int?) -> String {
-            guard seconds > 0, let before else { return "\(now)" }
-            return "\(Int(clampedRounding: Double(now.clampedDifference(before)) / seconds))"
-        }
-        let old = before?.counts
-        return [
-            label, "\(threadID)", share(counts.busyTime, old?.busyTime),
-            share(counts.processorTime, old?.processorTime), rate(counts.passes, old?.passes),
-            rate(counts.messages, old?.messages), "\(pendingCount)", state,
-        ]
+        return [label, "\(threadID)"] + columns + ["\(pendingCount)", state]
     }
 
     /// The state of the loop in words.

@@ -74,21 +74,11 @@ extension ProcessReport {
     }
 
     /// The counts of a loop's work since the loop was made.
-    package struct Counts: Codable, Hashable, Sendable {
-        /// The number of passes, as in `RunLoop.Statistics.passes`.
-        package var passes: Int
-        /// The number of blocks, jobs, deliveries, port messages and port signals, as in `RunLoop.Statistics.messages`.
-        package var messages: Int
-        /// The number of sleeps that the kernel ended, as in `RunLoop.Statistics.wakeUps`.
-        package var wakeUps: Int
-        /// The number of system calls: those of the loop to wait and to poll, and those of senders to wake the loop.
-        package var kernelCalls: Int
-        /// The number of timer fires, as in `RunLoop.Statistics.timerFires`.
-        package var timerFires: Int
-        /// The time that the loop spent in runs without waiting, as in `RunLoop.Statistics.busyTime`, but in nanoseconds.
-        package var busyTime: Int64
-        /// The processor time of the loop's thread, as in `RunLoop.processorTime`, but in nanoseconds.
-        package var processorTime: Int64
+    package struct Counts: Hashable, Sendable {
+        var values: [Key: Int64] = [:]
+
+        /// The count with a key, 0 if the process that made the report does not have it; times are in nanoseconds.
+        package subscript(key: Key) -> Int64 { values[key] ?? 0 }
     }
 
     /// The details that a loop reports about itself.

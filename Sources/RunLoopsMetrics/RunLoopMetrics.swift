@@ -12,25 +12,16 @@
     /// The loops keep their counts whether or not this object exists. At each update, a thread of this object reads the counts, and
     /// reports how much they have grown since the previous update. Bootstrap the metrics system before you create this object.
     ///
-    /// | name | metric | labels | meaning |
-    /// |---|---|---|---|
-    /// | `run_loop_passes_total` | counter | loop | passes |
-    /// | `run_loop_messages_total` | counter | loop | blocks, jobs, deliveries and port messages handled |
-    /// | `run_loop_wakeups_total` | counter | loop | sleeps that the kernel ended |
-    /// | `run_loop_kernel_calls_total` | counter | loop | system calls to wait, to poll and to wake |
-    /// | `run_loop_timer_fires_total` | counter | loop | fires of timers |
-    /// | `run_loop_busy_seconds_total` | counter | loop | time in runs, without waiting |
-    /// | `run_loop_processor_seconds_total` | counter | loop | processor time of the thread |
-    /// | `run_loop_pending` | meter | loop | work that the loop has not begun |
-    /// | `run_loop_blocked` | meter | loop | 1 if the loop did not answer while it called one handler |
-    /// | `run_loop_port_depth` | meter | loop, port | messages that wait in a port |
-    /// | `run_loop_port_waiting_senders` | meter | loop, port | senders that wait for room |
-    /// | `run_loop_handler_seconds` | timer | loop, kind | length of a handler |
-    /// | `run_loop_post_to_start_seconds` | timer | loop, kind | time from the sending of a message to its handler |
-    /// | `run_loop_timer_lateness_seconds` | timer | loop, kind | time from the date of a timer to its handler |
+    /// The metrics are those that `ProcessReport.prometheusText` of the module Inspection lists, with the same labels: those whose
+    /// names end in `_total` are counters, and the others are meters. With a recorder, there are also these timers:
     ///
-    /// The label `loop` is the name of the loop, or `thread-` and the thread's ID. The label `port` is the place where the port was
-    /// made. The label `kind` is the kind of handler, in words. Metrics with the same labels are added up.
+    /// | name | labels | meaning |
+    /// |---|---|---|
+    /// | `run_loop_handler_seconds` | loop, kind | length of a handler |
+    /// | `run_loop_post_to_start_seconds` | loop, kind | time from the sending of a message to its handler |
+    /// | `run_loop_timer_lateness_seconds` | loop, kind | time from the date of a timer to its handler |
+    ///
+    /// The label `kind` is the kind of handler, in words. Metrics with the same labels are added up.
     ///
     /// The timer metrics come from the recorder, so they contain only the calls that the recorder records. Of many short calls, the
     /// recorder records only a sample. The busy time is known only while a `FlightRecorder`, a `RunLoopWatchdog` or an `Inspector`

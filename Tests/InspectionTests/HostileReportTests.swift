@@ -23,9 +23,10 @@ import Testing
             name: "loop", threadID: 7, isMain: true, isBlocked: true,
             call: .init(kind: "block", madeAt: "A/a.swift:2", nanoseconds: 9), busyNanoseconds: 8,
             pendingCount: 3,
-            counts: .init(
-                passes: 1, messages: 2, wakeUps: 3, kernelCalls: 4, timerFires: 5, busyTime: 6,
-                processorTime: 7),
+            counts: .init(values: [
+                .passes: 1, .messages: 2, .wakeUps: 3, .kernelCalls: 4, .timerFires: 5, .busyTime: 6,
+                .processorTime: 7,
+            ]),
             details: .init(
                 mode: "default", depth: 2, commonModes: ["default"], inputs: [input, timer, source]))
         var lengths = Histogram()

@@ -49,15 +49,15 @@ import Testing
             let first = try #require(inspector.report().loops.first { $0.name == "busy" })
             var second = first
             // The loop answers as soon as it has a processor. Between two of its handlers it is in no call.
-            while second.counts.passes == first.counts.passes || second.call == nil {
+            while second.counts[.passes] == first.counts[.passes] || second.call == nil {
                 second = try #require(inspector.report().loops.first { $0.name == "busy" })
             }
             #expect(second.call?.kind == "block")
             #expect(second.call?.madeAt.hasPrefix("Inspected/main.swift:") == true)
             #expect(!second.isBlocked)
-            #expect(second.counts.busyTime > first.counts.busyTime)
-            #expect(second.counts.processorTime > first.counts.processorTime)
-            #expect(second.counts.messages > first.counts.messages)
+            #expect(second.counts[.busyTime] > first.counts[.busyTime])
+            #expect(second.counts[.processorTime] > first.counts[.processorTime])
+            #expect(second.counts[.messages] > first.counts[.messages])
         }
     }
 

@@ -7,10 +7,7 @@ import Testing
     private static func loop(_ name: String, passes: Int = 0, busy: Int64 = 0) -> ProcessReport.Loop {
         ProcessReport.Loop(
             name: name, threadID: 7, isMain: false, isBlocked: false, pendingCount: 0,
-            counts: ProcessReport.Counts(
-                passes: passes, messages: 2 * passes, wakeUps: 0, kernelCalls: 0, timerFires: 0,
-                busyTime: busy,
-                processorTime: 0))
+            counts: .init(values: [.passes: Int64(passes), .messages: 2 * Int64(passes), .busyTime: busy]))
     }
 
     private static func report(_ date: Int64, _ loops: [ProcessReport.Loop]) -> ProcessReport {

@@ -90,3 +90,15 @@ private struct CallForm: Codable {
         try values.encodeIfPresent(call.nanoseconds, forKey: .duration)
     }
 }
+
+extension ProcessReport.Counts: Codable {
+    package init(from decoder: any Decoder) throws {
+        let counts = try decoder.container(keyedBy: Key.self)
+        for key in Key.allCases { values[key] = try counts.decodeIfPresent(Int64.self, forKey: key) }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var counts = encoder.container(keyedBy: Key.self)
+        for key in Key.allCases { try counts.encode(self[key], forKey: key) }
+    }
+}
