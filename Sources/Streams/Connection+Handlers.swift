@@ -5,7 +5,7 @@ extension Connection {
     ///
     /// The handler gets all received bytes that are not consumed yet, and returns the number of bytes that it consumes. When new
     /// bytes have arrived, the handler gets the unconsumed bytes again, followed by the new bytes. If ``Options/inputLimit`` bytes
-    /// or more are left unconsumed, the connection ends with ``EndReason/inputLimit(_:)``. Returning a negative number, or more
+    /// or more are left unconsumed, the connection ends with ``Limit/input(_:)``. Returning a negative number, or more
     /// than the number of bytes given, ends the program with a message.
     ///
     /// While no handler is set, the connection receives nothing, and the peer has to wait. During that time, the connection notices

@@ -8,7 +8,7 @@ extension Connection {
     /// the handlers have returned. Other bytes are sent at the end of the loop's pass. This call never waits.
     ///
     /// The unsent bytes are limited. If there are ``Options/outputLimit`` unsent bytes or more, this call first offers the unsent
-    /// bytes to the kernel. If the limit is still reached after that, the connection ends with ``EndReason/outputLimit(_:)``, and
+    /// bytes to the kernel. If the limit is still reached after that, the connection ends with ``Limit/output(_:)``, and
     /// the new bytes are discarded.
     ///
     /// - Parameter bytes: The bytes. An array of 1,024 bytes or more is retained, not copied.
@@ -72,7 +72,7 @@ extension Connection {
             return false
         }
         if state.output.count < state.options.outputLimit { return true }
-        end(.outputLimit(state.options.outputLimit))
+        end(.limit(.output(state.options.outputLimit)))
         return false
     }
 

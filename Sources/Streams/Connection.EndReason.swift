@@ -18,19 +18,8 @@ extension Connection {
         case reset
         /// A time-out has passed.
         case timedOut(Timeout)
-        /// The peer has sent a frame that is longer than the limit of the ``Framing``.
-        ///
-        /// The associated value is this limit.
-        case frameTooLong(limit: Int)
-        /// The bytes that the handler left unconsumed have reached ``Connection/Options/inputLimit``.
-        ///
-        /// The associated value is this limit.
-        case inputLimit(Int)
-        /// The peer reads too slowly: a write found that the unsent bytes had reached ``Connection/Options/outputLimit``.
-        ///
-        /// The associated value is this limit. With TLS, the answers to the peer's records, such as updates of keys, have a limit of
-        /// their own.
-        case outputLimit(Int)
+        /// The connection has reached a limit.
+        case limit(Limit)
         /// TLS could not be established, or was broken.
         ///
         /// Only connections of the product TLSStreams end for this reason.
@@ -43,6 +32,19 @@ extension Connection {
         case loopEnded
         /// A task that awaited the connection was cancelled.
         case cancelled
+    }
+
+    /// A limit of a connection, with its value.
+    @nonexhaustive
+    public enum Limit: Hashable, Sendable {
+        /// The peer has sent a frame that is longer than the limit of the ``Framing``.
+        case frame(Int)
+        /// The bytes that the handler left unconsumed have reached ``Connection/Options/inputLimit``.
+        case input(Int)
+        /// The peer reads too slowly: a write found that the unsent bytes had reached ``Connection/Options/outputLimit``.
+        ///
+        /// With TLS, the answers to the peer's records, such as updates of keys, have a limit of their own.
+        case output(Int)
     }
 
     /// A time-out of a connection.
@@ -100,9 +102,9 @@ extension Connection.EndReason: CustomStringConvertible {
         case .timedOut(.connect): "not connected in time"
         case .timedOut(.idle): "idle for too long"
         case .timedOut(.write): "the peer has not read for too long"
-        case .frameTooLong(let limit): "a frame of more than \(limit) bytes"
-        case .inputLimit(let limit): "more than \(limit) bytes that were not consumed"
-        case .outputLimit(let limit): "more than \(limit) bytes that the peer has not read"
+        case .limit(.frame(let limit)): "a frame of more than \(limit) bytes"
+        case .limit(.input(let limit)): "more than \(limit) bytes that were not consumed"
+        case .limit(.output(let limit)): "more than \(limit) bytes that the peer has not read"
         case .tls(let error): error.description
         case .unresolved(let error): error.description
         case .failed(let error): error.description

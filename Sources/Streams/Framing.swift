@@ -9,7 +9,7 @@ internal import RunLoops
 /// }
 /// ```
 ///
-/// A frame that would be longer than its limit ends the connection with ``Connection/EndReason/frameTooLong(limit:)`` as soon as
+/// A frame that would be longer than its limit ends the connection with ``Connection/Limit/frame(_:)`` as soon as
 /// the received bytes show that the frame is too long. So a connection stores at most a frame of the maximum length, its prefix or
 /// line ending, and the bytes of one read.
 ///

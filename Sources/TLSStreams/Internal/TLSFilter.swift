@@ -140,7 +140,7 @@ final class TLSFilter: StreamFilter {
                         ? "the peer has sent more bytes than a hand-shake takes"
                         : "the peer has sent more than \(runloops_tls_unproductive_limit) bytes of records without data"
                 ))
-        case runloops_tls_unread: return .outputLimit(Int(runloops_tls_answer_limit))
+        case runloops_tls_unread: return .limit(.output(Int(runloops_tls_answer_limit)))
         case runloops_tls_ended where details == nil:
             return .tls(TLSError(.other, isFromPeer: true, details: "the peer has ended the hand-shake"))
         default: return .tls(TLSError(.truncated))

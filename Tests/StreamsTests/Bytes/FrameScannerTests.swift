@@ -20,7 +20,7 @@ import Testing
                     frames.append(Array(stored[range]))
                     stored.removeFirst(consumed)
                 case .incomplete: break search
-                case .tooLong: return (frames, true, stored.count)
+                case .beyond: return (frames, true, stored.count)
                 }
             }
         }

@@ -123,7 +123,7 @@ import Testing
             loop.settle()
             pipes.connection.write("x")
             loop.settle()
-            #expect(reason == .outputLimit(500_000))
+            #expect(reason == .limit(.output(500_000)))
         }
     }
 

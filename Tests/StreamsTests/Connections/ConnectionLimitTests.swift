@@ -18,7 +18,7 @@ import Testing
             try loop.add(pair.connection, forMode: .default)
             try pair.send("fives\nsixsix\nnever\n")
             loop.run()
-            #expect(calls.list == ["fives", "end: \(Connection.EndReason.frameTooLong(limit: 5))"])
+            #expect(calls.list == ["fives", "end: \(Connection.EndReason.limit(.frame(5)))"])
         }
     }
 
@@ -41,7 +41,7 @@ import Testing
                 _ = try? Loopback.write([UInt8](repeating: 1, count: 300), to: pair.peer)
                 loop.settle()
             }
-            #expect(end == .inputLimit(1000))
+            #expect(end == .limit(.input(1000)))
             #expect(most <= 1200)
         }
     }
@@ -70,7 +70,7 @@ import Testing
             }
             loop.settle()
             #expect(wasTold)
-            #expect(calls.list == ["end: \(Connection.EndReason.outputLimit(400_000))"])
+            #expect(calls.list == ["end: \(Connection.EndReason.limit(.output(400_000)))"])
             #expect(pair.connection.unsentByteCount == 0)
         }
     }

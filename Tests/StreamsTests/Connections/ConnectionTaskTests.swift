@@ -190,7 +190,7 @@ import Testing
     @Test func `a frame beyond its limit is an error`() async throws {
         try await withTalker { talker in
             try await talker.peerSends("short\nmuch too long\n")
-            await #expect(throws: ConnectionEndedError(reason: .frameTooLong(limit: 6))) {
+            await #expect(throws: ConnectionEndedError(reason: .limit(.frame(6)))) {
                 _ = try await talker.lines(6)
             }
         }

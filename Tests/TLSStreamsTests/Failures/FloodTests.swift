@@ -89,7 +89,7 @@ import Testing
             let sent = try flood(
                 faults_tls_asked_key_updates, count: 200_000, loop, calls, smallBuffer: true,
                 change: { $0.onReceive { _, bytes in bytes.byteCount } })
-            #expect(calls.reason == .outputLimit(16_384))
+            #expect(calls.reason == .limit(.output(16_384)))
             #expect(sent >= 0 && sent < FloodTests.underWay)
         }
     }

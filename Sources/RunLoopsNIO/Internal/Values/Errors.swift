@@ -28,8 +28,7 @@
             case .loopEnded: EventLoopError.shutdown
             case .closed: ChannelError.ioOnClosedChannel
             case .peerClosed: ChannelError.eof
-            case .unresolved, .timedOut, .incompleteInput, .frameTooLong, .inputLimit, .outputLimit, .tls,
-                .cancelled:
+            case .unresolved, .timedOut, .incompleteInput, .limit, .tls, .cancelled:
                 ConnectionEndedError(reason: self)
             }
         }
@@ -45,8 +44,7 @@
             case .timedOut: ChannelError.connectTimeout(timeout ?? .zero)
             case .loopEnded: EventLoopError.shutdown
             case .unresolved(let error): error
-            case .closed, .peerClosed, .incompleteInput, .frameTooLong, .inputLimit, .outputLimit, .tls,
-                .cancelled:
+            case .closed, .peerClosed, .incompleteInput, .limit, .tls, .cancelled:
                 ChannelError.ioOnClosedChannel
             }
         }

@@ -19,9 +19,11 @@ struct FrameScanner {
         case frame(Range<Int>, consumed: Int)
         /// More bytes must arrive first.
         case incomplete
-        /// The frame is longer than the limit of the framing.
-        case tooLong
+        /// The frame exceeds this limit.
+        case beyond(Connection.Limit)
     }
+
+    private var tooLong: Finding { .beyond(.frame(framing.limit)) }
 
     /// Searches for the next frame at the beginning of the given bytes.
     ///
@@ -44,20 +46,20 @@ struct FrameScanner {
             // The last byte may be the carriage return of a line ending, which does not count towards the limit.
             return bytes.byteCount > framing.limit + 1
                 || bytes.byteCount == framing.limit + 1 && !endsWithReturn(bytes)
-                ? .tooLong : .incomplete
+                ? tooLong : .incomplete
         }
         searched = 0
         let length = end > 0 && byte(end - 1, of: bytes) == 0x0d ? end - 1 : end
-        return length > framing.limit ? .tooLong : .frame(0..<length, consumed: end + 1)
+        return length > framing.limit ? tooLong : .frame(0..<length, consumed: end + 1)
     }
 
     private mutating func nextDelimited(_ delimiter: UInt8, in bytes: RawSpan) -> Finding {
         guard let end = position(of: delimiter, in: bytes) else {
             searched = bytes.byteCount
-            return bytes.byteCount > framing.limit ? .tooLong : .incomplete
+            return bytes.byteCount > framing.limit ? tooLong : .incomplete
         }
         searched = 0
-        return end > framing.limit ? .tooLong : .frame(0..<end, consumed: end + 1)
+        return end > framing.limit ? tooLong : .frame(0..<end, consumed: end + 1)
     }
 
     private func endsWithReturn(_ bytes: RawSpan) -> Bool { byte(bytes.byteCount - 1, of: bytes) == 0x0d }
@@ -84,7 +86,7 @@ struct FrameScanner {
         for index in 0..<width {
             length = length << 8 | UInt64(byte(index, of: bytes))
         }
-        guard length <= UInt64(framing.limit) else { return .tooLong }
+        guard length <= UInt64(framing.limit) else { return tooLong }
         let end = width + Int(length)
         return bytes.byteCount < end ? .incomplete : .frame(width..<end, consumed: end)
     }

@@ -253,8 +253,7 @@ extension Connection: StreamMember {
                     consumed += length
                     call { handler(self, rest.extracting(range)) }
                     calls += 1
-                case .tooLong:
-                    state.machine.end(.frameTooLong(limit: state.scanner?.framing.limit ?? 0))
+                case .beyond(let limit): state.machine.end(.limit(limit))
                 case .incomplete, nil: return (consumed, handled)
                 }
             }
@@ -275,7 +274,7 @@ extension Connection: StreamMember {
         if case .bytes = handlers.receiver, state.input.count >= state.options.inputLimit,
             !state.machine.isClosing
         {
-            state.machine.end(.inputLimit(state.options.inputLimit))
+            state.machine.end(.limit(.input(state.options.inputLimit)))
         }
     }
 

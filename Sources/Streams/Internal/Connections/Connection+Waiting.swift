@@ -106,7 +106,7 @@ extension Connection {
         reader.scanner = scanner
         switch finding {
         case .frame(_, let consumed): state.input.consume(consumed)
-        case .tooLong: end(.frameTooLong(limit: scanner.framing.limit))
+        case .beyond(let limit): end(.limit(limit))
         case .incomplete: break
         }
         return frame
