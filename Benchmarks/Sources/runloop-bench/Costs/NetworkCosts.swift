@@ -15,6 +15,7 @@ enum NetworkCosts {
     /// - Parameters:
     ///   - count: The number of requests.
     ///   - depth: The number of requests under way.
+    /// - Throws: ``Miscount`` if an answer was lost or wrong.
     static func ask(_ count: Int, depth: Int) throws {
         let server = try StreamsPingServer(0)
         let load = try PingLoad(capacity: 1)
