@@ -123,8 +123,10 @@ extension FlightRecorder.Event {
         let texts = reading.places
         place = event.place < texts.count ? texts[Int(event.place)] : texts[0]
         depth = event.depth
-        let isLate = event.kind == .timer && event.stamp != 0
-        lateness = isLate ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp) << 6)) : nil
+        // The stamp of a timer is one more than its lateness.
+        let isPlanned = event.kind == .timer && event.stamp != 0
+        lateness =
+            isPlanned ? .nanoseconds(reading.scale.nanoseconds(UInt64(event.stamp - 1) << 6)) : nil
         waitingMessages = event.kind == .port && event.number > 0 ? event.number : nil
         // When a delivery is sent, its event gets a place that all deliveries share. When the delivery's handler is called, the
         // event gets the place of the notification. So the place of a delivery cannot be part of the identity.

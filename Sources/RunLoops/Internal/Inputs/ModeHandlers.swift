@@ -69,3 +69,6 @@ package struct ModeHandlers<Handler: ModeHandler>: ~Copyable {
         return single[place]
     }
 }
+
+@available(*, unavailable)
+extension ModeHandlers: Sendable {}

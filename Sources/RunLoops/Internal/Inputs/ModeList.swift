@@ -4,7 +4,7 @@
 ///
 /// A short list is searched, which is faster than hashing the name of a mode. A long list is hashed.
 @usableFromInline
-struct ModeList {
+struct ModeList: Sendable {
     /// The mode at place 0; nil for an empty list.
     ///
     /// It is stored apart, because the list of one mode, which most inputs are in, then needs no memory of its own.

@@ -5,7 +5,7 @@
 /// | 0 | 0–63 | the end, in ticks |
 /// | 1 | 0–23 | the number of the place, from ``RecordedPlaces`` |
 /// | 1 | 24–63 | the duration in ticks; a longer duration is cut to 2⁴⁰ − 1 |
-/// | 2 | 0–31 | the stamp of the message, or the lateness of a timer |
+/// | 2 | 0–31 | the stamp of the message, or one more than the lateness of a timer |
 /// | 2 | 32–39 | the kind; 0 for no event |
 /// | 2 | 40–47 | the number of slices of the thread that enclose this event |
 /// | 2 | 48–63 | a number, whose meaning depends on the kind |

@@ -102,15 +102,14 @@ package enum Recorder {
 
     /// Returns the time that has passed since `due`, in units of ``MessageStamp``, clamped to four bytes.
     ///
-    /// The result is at least 1, also if `due` has not passed, because 0 stands for a call without a date; and 0 if there is no
-    /// recording.
+    /// One is added, because 0 stands for a call without a date. The result is also 0 if there is no recording.
     static func lateness(_ due: Moment) -> UInt32 {
         guard let ring else { return 0 }
         let (late, overflow) = Moment.now().nanoseconds.subtractingReportingOverflow(due.nanoseconds)
         // The subtraction overflows for a very old date.
         let microseconds = overflow ? .max : UInt64(max(0, late)) / 1_000
         let (ticks, isLong) = microseconds.multipliedReportingOverflow(by: ring.microsecond)
-        return isLong ? .max : max(1, UInt32(clamping: ticks >> 6))
+        return isLong ? .max : UInt32(clamping: (ticks >> 6) + 1)
     }
 
     /// Records an event without duration.

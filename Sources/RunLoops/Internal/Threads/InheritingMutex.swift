@@ -9,7 +9,7 @@ public import Glibc
 /// Such a mutex contains the ID of the thread that owns it. The thread of a forked child has another ID. So the child cannot unlock
 /// a mutex that its parent's thread locked before the fork, and has to initialize that mutex again.
 @usableFromInline
-package enum InheritingMutex {
+package enum InheritingMutex: Sendable {
     /// Initializes a mutex as unlocked.
     ///
     /// The memory is new or, in a forked child, holds a mutex that was locked at the fork.
