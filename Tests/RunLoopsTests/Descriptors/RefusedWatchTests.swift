@@ -155,6 +155,7 @@ import Testing
                 }
                 #expect(endings == [.exited(3)])
                 signal.invalidate()
+                DiagnosticQueue.drainProcess(until: .hang)
             }
         }
         let says = "RunLoop: epoll_ctl: No space left on device (28) for the source of descriptor "
