@@ -29,6 +29,9 @@ final class ServedLoop: Sendable {
 
     private let state = Mutex(State())
 
+    /// The sources that were added to the loop, which are told of its end.
+    private let sources = Mutex<[ObjectIdentifier: WeakReference]>([:])
+
     private init(_ loop: RunLoop, _ object: CFRunLoop) {
         self.loop = loop
         unsafe self.object = object
@@ -113,7 +116,24 @@ final class ServedLoop: Sendable {
                 loops[object] = nil
                 return known
             }
-            withExtendedLifetime(removed) {}
+            removed?.hasEnded()
+        }
+    }
+
+    // MARK: - Sources
+
+    /// Notes a source that is added to the loop.
+    func note(_ source: SourceObject) {
+        let reference = WeakReference(source)
+        sources.withLock { $0[ObjectIdentifier(source)] = reference }
+    }
+
+    /// Forgets a source that is invalid or destroyed.
+    func forget(_ source: ObjectIdentifier) { _ = sources.withLock { $0.removeValue(forKey: source) } }
+
+    private func hasEnded() {
+        for reference in sources.withLock({ exchange(&$0, with: [:]) }).values {
+            reference.object(as: SourceObject.self)?.hasEnded(self)
         }
     }
 

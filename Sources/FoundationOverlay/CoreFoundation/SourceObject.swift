@@ -26,6 +26,10 @@ final class SourceObject: LoopObject, @unchecked Sendable {
         user = unsafe UserInformation(context.info, context.retain, context.release)
     }
 
+    deinit {
+        for (served, _) in state.withLock({ $0.sources.values }) { served.forget(ObjectIdentifier(self)) }
+    }
+
     /// Returns what a source does here; nil if another library has made the source, or the source is not valid.
     static func of(_ object: CFRunLoopSource?) -> SourceObject? {
         guard let object, CoreFoundation.CFRunLoopSourceIsValid(object) else { return nil }
@@ -69,9 +73,16 @@ final class SourceObject: LoopObject, @unchecked Sendable {
     /// Ends the source in its loops, after the object has become invalid.
     func invalidate() {
         for (served, source) in state.withLock({ Array(exchange(&$0.sources, with: [:]).values) }) {
+            served.forget(ObjectIdentifier(self))
             source.object(as: ManualSource.self)?.invalidate()
             for mode in leaveAll(served) { unsafe context.cancel?(user.info, served.object, mode.name) }
         }
+    }
+
+    /// Tells the program that a loop no longer has the source, because its thread has ended; like CoreFoundation's end of a loop.
+    func hasEnded(_ served: ServedLoop) {
+        _ = state.withLock { $0.sources.removeValue(forKey: ObjectIdentifier(served)) }
+        for mode in leaveAll(served) { unsafe context.cancel?(user.info, served.object, mode.name) }
     }
 
     private func source(in served: ServedLoop, _ object: CFRunLoopSource) -> ManualSource {
@@ -84,6 +95,7 @@ final class SourceObject: LoopObject, @unchecked Sendable {
         }
         let reference = WeakReference(source)
         state.withLock { $0.sources[ObjectIdentifier(served)] = (served, reference) }
+        served.note(self)
         return source
     }
 

@@ -50,6 +50,39 @@ import class RunLoops.RunLoopThread
         return CFRunLoopSourceCreate(nil, 0, &context)
     }
 
+    /// A source on its way to another thread, whose functions may be called on any.
+    private struct SentSource: @unchecked Sendable {
+        let object: CFRunLoopSource
+    }
+
+    @Test(arguments: [false, true])
+    func `a source is told once that its loop no longer has it, when the thread ends`(isRemoved: Bool) throws
+    {
+        for _ in 0..<50 {
+            let calls = Log<String>()
+            let loops = Log<Sent>()
+            var context = unsafe CFRunLoopSourceContext()
+            unsafe context.info = Unmanaged.passUnretained(calls).toOpaque()
+            unsafe context.cancel = { info, _, _ in
+                guard let info = unsafe info else { return }
+                unsafe Unmanaged<Log<String>>.fromOpaque(info).takeUnretainedValue().add("cancelled")
+            }
+            let source = SentSource(object: try #require(CFRunLoopSourceCreate(nil, 0, &context)))
+            let thread = try BareThread {
+                guard let current = CFRunLoopGetCurrent() else { return }
+                CFRunLoopAddSource(current, source.object, kCFRunLoopDefaultMode)
+                loops.add(Sent(current))
+            }
+            waitUntil("the source is in the loop") { loops.entries.count == 1 }
+            // The thread ends meanwhile.
+            if isRemoved {
+                CFRunLoopRemoveSource(loops.entries[0].object, source.object, kCFRunLoopDefaultMode)
+            }
+            thread.join()
+            #expect(calls.entries == ["cancelled"])
+        }
+    }
+
     @Test func `what an object holds is released when the object is invalidated`() throws {
         try onLoopThread { _ in
             let gates = [Gate(), Gate(), Gate()]
