@@ -34,7 +34,6 @@ class PortSetMember: SignalReceiver, @unchecked Sendable {
     ///
     /// This is called when a sender has found the member's port empty, and when the port has ended.
     func becameReady() { set.becameReady(self) }
-
 }
 
 /// A member, with the function that turns the member's messages into elements.
